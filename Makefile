@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The whole build, top to bottom:
+#
+#   make                  build/dwell
+#   make V=asan|cov|fuzz  the same under a sanitizer, with coverage, for the fuzzer, in build/V/
+#   make check            unit tests, no root needed
+#   make check-live       tests on the running kernel, as root
+#   make check-vm         tests on Debian's 5.10, 6.1, 6.12 and 7.x kernels, in QEMU
+#   make check-layers     the rule of who may include whom
+#   make check-format     clang-format has nothing to say
+#   make check-long       what takes longer than CI has: fuzzing, soak
+#   make bpf-arm64        the kernel side compiles for arm64
+#   make GEN_VMLINUX=1    build against a generated vmlinux.h, as a check of ours
+#   make install DESTDIR= PREFIX=
+
+V ?= release
+CC ?= cc
+CLANG ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+PKG_CONFIG ?= pkg-config
+CLANG_FORMAT ?= clang-format
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+# --- variants ----------------------------------------------------------------------------
+
+B := build$(if $(filter-out release,$(V)),/$(V))$(if $(GEN_VMLINUX),/gen)
+
+VARIANT_release := -O2
+VARIANT_asan := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+VARIANT_cov := -O0 --coverage
+VARIANT_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+ifeq ($(VARIANT_$(V)),)
+$(error V=$(V) is not a variant: release, asan, cov or fuzz)
+endif
+ifeq ($(V),fuzz)
+CC := $(CLANG)
+endif
+
+LIBS := libbpf libelf zlib jansson libcap
+WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+CFLAGS ?= -g
+ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE $(WARN) $(VARIANT_$(V)) $(CFLAGS) -fPIE \
+	-fstack-protector-strong -I$(B)/gen $(shell $(PKG_CONFIG) --cflags $(LIBS))
+ALL_LDFLAGS := $(VARIANT_$(V)) -pie -Wl,--build-id -Wl,-z,relro,-z,now $(LDFLAGS)
+LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) -lpthread
+
+# --- sources: the folders are the list ---------------------------------------------------
+
+BPF_SRC := $(wildcard bpf/*.bpf.c signals/*/*.bpf.c)
+BPF_KFUNC_SRC := $(wildcard signals/*/*.kfunc.bpf.c)
+BPF_MAIN_SRC := $(filter-out $(BPF_KFUNC_SRC),$(BPF_SRC))
+USER_SRC := $(filter-out %.bpf.c src/main.c,$(wildcard src/*/*.c signals/*/*.c))
+TEST_SRC := $(wildcard tests/unit/*_test.c)
+TOOL_SRC := $(wildcard tests/live/*.c)
+FUZZ_SRC := $(wildcard fuzz/*_fuzz.c)
+
+all: $(B)/dwell
+
+# --- the kernel side ---------------------------------------------------------------------
+
+BPF_ARCH := $(subst aarch64,arm64,$(subst x86_64,x86,$(shell uname -m)))
+MULTIARCH := $(shell $(CC) -print-multiarch)
+VMLINUX_DIR := $(if $(GEN_VMLINUX),$(B)/gen,bpf)
+# A program's parameters are its hook's, needed or not: hence no -Wunused-parameter.
+BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) $(WARN) \
+	-Wno-unused-parameter -Wno-missing-prototypes -I$(VMLINUX_DIR) -Ibpf \
+	-I/usr/include/$(MULTIARCH) -MMD -MP
+
+$(B)/gen/vmlinux.h:
+	@mkdir -p $(@D)
+	$(BPFTOOL) btf dump file /sys/kernel/btf/vmlinux format c > $@
+
+$(B)/bpf/%.bpf.o: %.bpf.c $(if $(GEN_VMLINUX),$(B)/gen/vmlinux.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+bpf_object = $(patsubst %.bpf.c,$(B)/bpf/%.bpf.o,$(1))
+
+# The main object, and one per user of kernel functions (libbpf refuses such an object whole).
+$(B)/gen/dwell.bpf.o: $(call bpf_object,$(BPF_MAIN_SRC))
+	@mkdir -p $(@D)
+	$(BPFTOOL) gen object $@ $^
+
+define kfunc_object
+$(B)/gen/$(1)_kfunc.bpf.o: $(call bpf_object,bpf/core.bpf.c signals/$(1)/$(1).kfunc.bpf.c)
+	@mkdir -p $$(@D)
+	$$(BPFTOOL) gen object $$@ $$^
+endef
+KFUNC_SIGNALS := $(patsubst %.kfunc.bpf.c,%,$(notdir $(BPF_KFUNC_SRC)))
+$(foreach signal,$(KFUNC_SIGNALS),$(eval $(call kfunc_object,$(signal))))
+
+BPF_SOURCES := dwell $(addsuffix _kfunc,$(KFUNC_SIGNALS))
+SKELETONS := $(BPF_SOURCES:%=$(B)/gen/%.skel.h)
+
+$(B)/gen/%.skel.h: $(B)/gen/%.bpf.o
+	$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+
+$(B)/gen/bpf_sources.inc: $(SKELETONS)
+	printf 'BPF_SOURCE(%s)\n' $(BPF_SOURCES) > $@
+	printf '#include "%s.skel.h"\n' $(BPF_SOURCES) > $(@D)/bpf_skeletons.inc
+
+bpf-arm64:
+	$(MAKE) BPF_ARCH=arm64 B=$(B)/arm64 $(patsubst %.bpf.c,$(B)/arm64/bpf/%.bpf.o,$(BPF_SRC))
+
+# --- the user side -----------------------------------------------------------------------
+
+user_object = $(patsubst %.c,$(B)/obj/%.o,$(1))
+
+$(B)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+# The skeleton is generated, so its user waits for it; the rest is found by -MMD.
+$(B)/obj/src/capture/object.o: $(B)/gen/bpf_sources.inc
+
+$(B)/libdwell.a: $(call user_object,$(USER_SRC))
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(B)/dwell: $(B)/obj/src/main.o $(B)/libdwell.a
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
+install: $(B)/dwell
+	install -D -m 755 $(B)/dwell $(DESTDIR)$(PREFIX)/bin/dwell
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1
+	for page in docs/*.1; do \
+		install -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man1/; \
+	done
+
+# --- tests -------------------------------------------------------------------------------
+
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/%,$(TEST_SRC))
+LIVE_TOOLS := $(patsubst tests/live/%.c,$(B)/tests/%,$(TOOL_SRC))
+
+$(B)/tests/%: $(B)/obj/tests/unit/%.o $(B)/libdwell.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+
+$(B)/tests/%: $(B)/obj/tests/live/%.o $(B)/libdwell.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# Every struct of our vmlinux.h, in an object whose BTF vmlinux_test holds against a kernel's.
+$(B)/gen/vmlinux_types.bpf.c: bpf/vmlinux.h
+	@mkdir -p $(@D)
+	sed -n 's/^struct \([a-z_0-9]*\) {$$/struct \1 ref_\1;/p' $< | \
+		sed '1i #define BPF_NO_PRESERVE_ACCESS_INDEX\n#include "vmlinux.h"' > $@
+$(B)/gen/vmlinux_types.bpf.o: $(B)/gen/vmlinux_types.bpf.c
+	$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -Ibpf \
+		-I/usr/include/$(MULTIARCH) -c $< -o $@
+$(B)/gen/vmlinux_types.inc: $(B)/gen/vmlinux_types.bpf.o
+	$(BPFTOOL) gen skeleton $< name vmlinux_types > $@
+$(B)/obj/tests/unit/vmlinux_test.o: $(B)/gen/vmlinux_types.inc
+
+tests: $(UNIT_TESTS) $(LIVE_TOOLS)
+
+check: $(B)/dwell $(UNIT_TESTS)
+	BUILD=$(B) tests/run $(UNIT_TESTS) $(sort $(wildcard tests/unit/*.sh))
+
+check-live: $(B)/dwell $(LIVE_TOOLS)
+	BUILD=$(B) tests/run $(sort $(wildcard tests/live/*.sh))
+
+check-vm: $(B)/dwell $(B)/tests/vmlinux_test $(LIVE_TOOLS)
+	OUT=$(B)/vm tests/run -- tests/vm/run.sh $(B)/dwell $(B)/tests/vmlinux_test \
+		$(B)/tests/load_test
+
+check-layers:
+	tests/layers.sh .
+
+check-format:
+	git ls-files -co --exclude-standard '*.c' '*.h' | xargs $(CLANG_FORMAT) --dry-run -Werror
+
+format:
+	git ls-files -co --exclude-standard '*.c' '*.h' | xargs $(CLANG_FORMAT) -i
+
+# --- fuzzing -----------------------------------------------------------------------------
+
+FUZZERS := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
+FUZZ_SECONDS ?= 300
+
+$(B)/fuzz/%: $(B)/obj/fuzz/%.o $(B)/libdwell.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
+
+fuzzers: $(FUZZERS)
+
+check-long:
+	$(MAKE) V=fuzz fuzzers
+	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run -- fuzz/run.sh build/fuzz/fuzz
+
+clean:
+	rm -rf build
+
+.PHONY: all tests check check-live check-vm check-layers check-format check-long format fuzzers \
+	bpf-arm64 install clean
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+-include $(shell find $(B)/obj $(B)/bpf -name '*.d' 2>/dev/null)

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * The only header that a probe includes: kernel types, the contract, the shared maps and
+ * knobs (core.bpf.c owns them), the filter and the way out.
+ */
+#ifndef DWELL_COMMON_BPF_H
+#define DWELL_COMMON_BPF_H
+
+#include "vmlinux.h"
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#include "../abi/config.h"
+#include "../abi/records.h"
+#include "compat.bpf.h"
+
+#define KNOB(name, ...) extern const volatile u32 name;
+FROZEN_KNOBS(KNOB)
+#undef KNOB
+
+struct records_map {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, RING_BYTES_DEFAULT);
+};
+
+struct emit_counts_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct emit_counts);
+};
+
+struct live_configs_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct live_config);
+};
+
+struct filter_tgids_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, FILTER_TGIDS_MAX);
+	__type(key, u32);
+	__type(value, u8);
+};
+
+extern struct records_map records SEC(".maps");
+extern struct emit_counts_map emit_counts SEC(".maps");
+extern struct live_configs_map live_configs SEC(".maps");
+extern struct filter_tgids_map filter_tgids SEC(".maps");
+
+#include "filter.bpf.h"
+#include "emit.bpf.h"
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * Differences between kernels, one accessor each, naming the version that changed it.
+ */
+#ifndef DWELL_COMPAT_BPF_H
+#define DWELL_COMPAT_BPF_H
+
+/* The initial pid namespace has this inode on every kernel (PROC_PID_INIT_INO). */
+#define PIDNS_INIT_INUM	 0xEFFFFFFCU
+#define PIDNS_LEVELS_MAX 32 /* the kernel's MAX_PID_NS_LEVEL */
+
+/* From 6.2; the UAPI headers of older distributions do not name it. */
+#define MAP_TYPE_CGROUP_STORAGE 32
+
+/* bpf_get_current_task_btf() is from 5.11; this form serves all, at the price of probe reads. */
+static __always_inline struct task_struct *current_task(void)
+{
+	return (struct task_struct *)bpf_get_current_task();
+}
+
+/* pid->numbers was an array of one and is a flexible array from 6.4: only its start is named. */
+static __always_inline struct upid *pid_numbers(struct pid *pid)
+{
+	return __builtin_preserve_access_index(&pid->numbers[0]);
+}
+
+#endif

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/*
+ * What every object of dwell's holds once: licence, knobs, shared maps, record types.
+ */
+#include "common.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+#define KNOB(name, standard, ...) const volatile u32 name = standard;
+FROZEN_KNOBS(KNOB)
+#undef KNOB
+
+struct records_map records SEC(".maps");
+struct emit_counts_map emit_counts SEC(".maps");
+struct live_configs_map live_configs SEC(".maps");
+struct filter_tgids_map filter_tgids SEC(".maps");
+
+/* A type is in an object's BTF only if something refers to it; field lists are read from there. */
+#define SIGNAL(id, NAME, name, ...) const struct rec_##name *btf_rec_##name __attribute__((unused));
+#include "../abi/signals.def"
+#undef SIGNAL

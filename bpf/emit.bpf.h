@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * The way out: reserve a record, fill it, submit it. Whatever finds no room is counted.
+ * The reader is woken once per cfg_wake_bytes, not per record (a wake-up costs eight times
+ * the record) and looks by itself now and then.
+ */
+#ifndef DWELL_EMIT_BPF_H
+#define DWELL_EMIT_BPF_H
+
+#define RINGBUF_HDR_BYTES 8 /* what the ring buffer itself adds to each record */
+
+static __always_inline struct emit_counts *emit_counts_here(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&emit_counts, &zero);
+}
+
+/*
+ * Atomic although per CPU: an interrupt's program may run between load and store, and uprobes
+ * may be preempted. The sum is exact; fetch-and-add would also make seq unique, but needs 5.12.
+ */
+static __always_inline void emit_count(u64 *counter)
+{
+	__sync_fetch_and_add(counter, 1);
+}
+
+static __always_inline void *emit_reserve(u16 type, u16 version, enum drop_class class, u16 size,
+					  struct task_struct *task)
+{
+	struct emit_counts *counts = emit_counts_here();
+	struct rec_hdr *hdr;
+
+	if (!counts || type >= SIGNAL_LIMIT)
+		return NULL;
+	emit_count(&counts->sent);
+	u64 seq = *(volatile u64 *)&counts->sent;
+
+	hdr = bpf_ringbuf_reserve(&records, size, 0);
+	if (!hdr) {
+		emit_count(class == DROP_HISTOGRAM ? &counts->of[type].coalesced
+						   : &counts->of[type].ring_full);
+		return NULL;
+	}
+	hdr->type = type;
+	hdr->version = version;
+	hdr->size = size;
+	hdr->cpu = bpf_get_smp_processor_id();
+	hdr->ts_ns = bpf_ktime_get_ns();
+	hdr->seq = seq;
+	hdr->tgid = task_tgid(task);
+	hdr->tid = task_tid(task);
+	hdr->start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
+	return hdr;
+}
+
+/* struct rec_<name> *, its header filled, or NULL (counted). Every other field must be set. */
+#define EMIT_RESERVE(NAME, name, task)                                                             \
+	((struct rec_##name *)emit_reserve(SIG_##NAME, SIG_VERSION_##NAME,                         \
+					   (enum drop_class)SIG_DROP_##NAME,                       \
+					   sizeof(struct rec_##name), task))
+
+static __always_inline void emit_submit(void *rec, u64 size)
+{
+	u64 waiting = bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA);
+	u64 before = waiting - size - RINGBUF_HDR_BYTES;
+	bool crossed = (waiting ^ before) & ~(u64)(cfg_wake_bytes - 1);
+
+	bpf_ringbuf_submit(rec, crossed ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+}
+
+#define EMIT_SUBMIT(rec) emit_submit(rec, sizeof(*(rec)))
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * The kernel's types, written by hand: only the structs and fields that dwell reads.
+ * CO-RE finds each field's real place at load time; tests/unit/vmlinux_test compares every
+ * size and sign with a kernel's BTF. `make GEN_VMLINUX=1` builds with a generated one instead.
+ * A struct with a ___suffix is another kernel's form of it and may be absent.
+ */
+#ifndef __VMLINUX_H__ /* this name tells bpf_tracing.h that registers have kernel names */
+#define __VMLINUX_H__
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s32 s32;
+typedef __s64 s64;
+
+#ifndef BPF_NO_PRESERVE_ACCESS_INDEX
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+#endif
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+struct cgroup;
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct task_struct {
+	int pid;
+	int tgid;
+	u64 start_boottime;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	struct css_set *cgroups;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start;
+};
+
+struct file;
+
+struct trace_event_raw_sys_enter {
+	long id;
+};
+
+struct bpf_iter__task {
+	struct task_struct *task;
+};
+
+struct bpf_iter__task_vma {
+	struct task_struct *task;
+	struct vm_area_struct *vma;
+};
+
+struct bpf_iter__task_file {
+	struct task_struct *task;
+	struct file *file;
+};
+
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
+	unsigned long ip;
+	unsigned long sp;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct user_pt_regs {
+	u64 regs[31];
+	u64 sp;
+	u64 pc;
+	u64 pstate;
+};
+struct pt_regs {
+	struct user_pt_regs user_regs;
+};
+#endif
+
+#ifndef BPF_NO_PRESERVE_ACCESS_INDEX
+#pragma clang attribute pop
+#endif
+
+#endif

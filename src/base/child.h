@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A forked helper process on the other end of a SOCK_SEQPACKET pair. It outlives nobody: the
+ * end of the parent, or of the socket, is its end. Called by the worker and the doctor.
+ */
+#ifndef DWELL_BASE_CHILD_H
+#define DWELL_BASE_CHILD_H
+
+#include <sys/types.h>
+
+#include "../../abi/types.h"
+
+struct child {
+	pid_t pid;
+	int sock;
+};
+
+/* run() gets its end of the pair; when it returns, the child exits. Fork before any thread. */
+int child_start(struct child *ret_child, void (*run)(int sock, void *context), void *context);
+
+/* The parent's death kills the caller. To be repeated after a change of user, which clears it. */
+int child_die_with_parent(void);
+
+/* Closes the socket, gives it so long to end by itself, then kills it. */
+void child_stop(struct child *child, u64 grace_ns);
+
+#endif

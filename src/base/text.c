@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+/* Digits up to end; strtoull alone would take signs, spaces and "0x". */
+static int parse_span(const char *text, const char *end, u64 *ret_value)
+{
+	u64 value = 0;
+
+	if (text == end)
+		return -EINVAL;
+	for (; text < end; text++) {
+		if (!isdigit((unsigned char)*text))
+			return -EINVAL;
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, (u64)(*text - '0'), &value))
+			return -ERANGE;
+	}
+	*ret_value = value;
+	return 0;
+}
+
+static int parse_ranged(const char *text, const char *end, u64 least, u64 most, u64 *ret_value)
+{
+	u64 value;
+	int err = parse_span(text, end, &value);
+
+	if (err)
+		return err;
+	if (value < least || value > most)
+		return -ERANGE;
+	*ret_value = value;
+	return 0;
+}
+
+int text_parse_u64(const char *text, u64 least, u64 most, u64 *ret_value)
+{
+	return parse_ranged(text, text + strlen(text), least, most, ret_value);
+}
+
+int text_parse_list(const char *text, u64 least, u64 most, u32 *values, size_t max,
+		    size_t *ret_count)
+{
+	size_t count = 0;
+
+	for (;;) {
+		const char *end = text + strcspn(text, ",");
+		u64 value;
+		int err = parse_ranged(text, end, least, most, &value);
+
+		if (err)
+			return err;
+		if (count == max)
+			return -E2BIG;
+		values[count++] = (u32)value;
+		if (!*end)
+			break;
+		text = end + 1;
+	}
+	*ret_count = count;
+	return 0;
+}
+
+bool text_is_symbol(const char *text)
+{
+	size_t length = strnlen(text, SYMBOL_LENGTH_MAX + 1);
+
+	if (length == 0 || length > SYMBOL_LENGTH_MAX)
+		return false;
+	for (; *text; text++)
+		if (!isalnum((unsigned char)*text) && !strchr("_.$@:~<>*", *text))
+			return false;
+	return true;
+}
+
+int text_read_file(const char *path, char *buf, size_t size)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t length = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (length < size - 1) {
+		ssize_t got = read(fd, buf + length, size - 1 - length);
+
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			break;
+		length += (size_t)got;
+	}
+	while (length && isspace((unsigned char)buf[length - 1]))
+		length--;
+	buf[length] = '\0';
+	return (int)length;
+}
+
+int text_read_number(const char *path, s64 *ret_value)
+{
+	char buf[32], *end;
+	int length = text_read_file(path, buf, sizeof(buf));
+
+	if (length < 0)
+		return length;
+	errno = 0;
+	*ret_value = strtoll(buf, &end, 10);
+	return end == buf || *end || errno ? -EINVAL : 0;
+}
+
+void text_copy(char *to, size_t size, const char *from)
+{
+	snprintf(to, size, "%s", from);
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Attaching one program, by kind. Links and perf descriptors only: the kernel undoes them when
+ * the process ends, however it ends. libbpf's older way for kprobes and uprobes writes events
+ * into tracefs that would outlive a kill -9, so it is refused here.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../base/cleanup.h"
+#include "../base/text.h"
+#include "internal.h"
+
+static int keep_link(struct capture_probe *probe, struct bpf_link *link)
+{
+	struct bpf_link **grown;
+
+	if (!link)
+		return -errno;
+	grown = realloc(probe->links, (probe->link_count + 1) * sizeof(*grown));
+	if (!grown) {
+		bpf_link__destroy(link);
+		return -ENOMEM;
+	}
+	probe->links = grown;
+	probe->links[probe->link_count++] = link;
+	return 0;
+}
+
+static int attach_perf_on(struct capture_probe *probe, pid_t pid, int cpu)
+{
+	const struct probe *spec = probe->spec;
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = spec->perf_type,
+		.config = spec->perf_config,
+		.freq = spec->perf_freq != 0,
+	};
+	struct bpf_link *link;
+	int fd;
+
+	if (spec->perf_freq)
+		attr.sample_freq = spec->perf_freq;
+	else
+		attr.sample_period = spec->perf_period;
+	fd = (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0) {
+		int err = -errno;
+
+		snprintf(probe->failure.excerpt, sizeof(probe->failure.excerpt),
+			 "perf_event_open: %s", strerror(-err));
+		return err;
+	}
+	link = bpf_program__attach_perf_event(probe->program, fd);
+	if (!link) {
+		int err = -errno;
+
+		close(fd);
+		return err;
+	}
+	return keep_link(probe, link); /* the link owns fd now */
+}
+
+static int attach_perf(struct capture_probe *probe)
+{
+	int cpus, err = -ENODEV;
+
+	if (probe->spec->pid)
+		return attach_perf_on(probe, probe->spec->pid, -1);
+	cpus = libbpf_num_possible_cpus();
+	for (int cpu = 0; cpu < cpus; cpu++) {
+		int one = attach_perf_on(probe, -1, cpu);
+
+		if (one == -ENODEV)
+			continue; /* possible, but not online */
+		if (one)
+			return one;
+		err = 0;
+	}
+	return err;
+}
+
+static int need_perf_pmu(struct capture_probe *probe, const char *pmu)
+{
+	char path[64];
+	s64 type;
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", pmu);
+	if (!text_read_number(path, &type))
+		return 0;
+	snprintf(probe->failure.excerpt, sizeof(probe->failure.excerpt), "%s is not there", path);
+	return -EOPNOTSUPP;
+}
+
+static int attach_kprobe(struct capture_probe *probe, bool at_return)
+{
+	LIBBPF_OPTS(bpf_kprobe_opts, opts, .retprobe = at_return);
+	int err = need_perf_pmu(probe, "kprobe");
+
+	if (err)
+		return err;
+	return keep_link(probe, bpf_program__attach_kprobe_opts(probe->program,
+								probe->spec->function, &opts));
+}
+
+static int attach_kprobe_multi(struct capture_probe *probe)
+{
+	const char *symbols[] = {probe->spec->function};
+	LIBBPF_OPTS(bpf_kprobe_multi_opts, opts, .syms = symbols, .cnt = ARRAY_SIZE(symbols));
+
+	return keep_link(probe, bpf_program__attach_kprobe_multi_opts(probe->program, NULL, &opts));
+}
+
+static pid_t pid_or_all(const struct probe *spec)
+{
+	return spec->pid ? spec->pid : -1;
+}
+
+static int attach_uprobe(struct capture_probe *probe, bool at_return)
+{
+	const struct probe *spec = probe->spec;
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = at_return, .bpf_cookie = spec->cookie);
+	int err = need_perf_pmu(probe, "uprobe");
+
+	if (err)
+		return err;
+	return keep_link(probe, bpf_program__attach_uprobe_opts(probe->program, pid_or_all(spec),
+								spec->path, spec->offset, &opts));
+}
+
+/* libbpf 1.1 has no call for this link, and the UAPI headers of 6.1 no fields. */
+static int attach_uprobe_multi(struct capture_probe *probe)
+{
+	struct {
+		u32 prog_fd, target_fd, attach_type, flags;
+		u64 path, offsets, ref_ctr_offsets, cookies;
+		u32 count, multi_flags, pid, unused;
+	} attr = {
+		.prog_fd = (u32)bpf_program__fd(probe->program),
+		.attach_type = (u32)bpf_program__expected_attach_type(probe->program),
+		.path = (u64)(uintptr_t)probe->spec->path,
+		.offsets = (u64)(uintptr_t)&probe->spec->offset,
+		.count = 1,
+		.pid = (u32)probe->spec->pid,
+	};
+	int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+
+	if (fd < 0)
+		return -errno;
+	probe->link_fd = fd;
+	return 0;
+}
+
+static int attach_usdt(struct capture_probe *probe)
+{
+	const struct probe *spec = probe->spec;
+	const char *colon = strchr(spec->function, ':');
+	char provider[64];
+	int err = need_perf_pmu(probe, "uprobe");
+
+	if (err)
+		return err;
+	if (!colon || (size_t)(colon - spec->function) >= sizeof(provider))
+		return -EINVAL;
+	snprintf(provider, sizeof(provider), "%.*s", (int)(colon - spec->function), spec->function);
+	return keep_link(probe, bpf_program__attach_usdt(probe->program, pid_or_all(spec),
+							 spec->path, provider, colon + 1, NULL));
+}
+
+int attach_probe(struct capture_probe *probe)
+{
+	switch (probe->spec->kind) {
+	case PROBE_SECTION:
+		return keep_link(probe, bpf_program__attach(probe->program));
+	case PROBE_PERF:
+		return attach_perf(probe);
+	case PROBE_KPROBE:
+		return attach_kprobe(probe, false);
+	case PROBE_KRETPROBE:
+		return attach_kprobe(probe, true);
+	case PROBE_KPROBE_MULTI:
+		return attach_kprobe_multi(probe);
+	case PROBE_UPROBE:
+		return attach_uprobe(probe, false);
+	case PROBE_URETPROBE:
+		return attach_uprobe(probe, true);
+	case PROBE_UPROBE_MULTI:
+		return attach_uprobe_multi(probe);
+	case PROBE_USDT:
+		return attach_usdt(probe);
+	case PROBE_ITER:
+		return keep_link(probe, bpf_program__attach_iter(probe->program, NULL));
+	}
+	return -EINVAL;
+}
+
+void attach_undo(struct capture_probe *probe)
+{
+	for (size_t i = 0; i < probe->link_count; i++)
+		bpf_link__destroy(probe->links[i]);
+	free(probe->links);
+	probe->links = NULL;
+	probe->link_count = 0;
+	if (probe->link_fd >= 0)
+		close(probe->link_fd);
+	probe->link_fd = -1;
+}

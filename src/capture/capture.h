@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One capture: open, load, attach, drain, detach. The only place that sees BPF objects.
+ * Owns every BPF descriptor and the reader thread; nothing is pinned, so that its death by
+ * any cause detaches everything. Called by commands and the doctor, in the privileged process.
+ */
+#ifndef DWELL_CAPTURE_CAPTURE_H
+#define DWELL_CAPTURE_CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "../../abi/config.h"
+#include "../model/failure.h"
+#include "../model/health.h"
+#include "../model/probe.h"
+#include "../model/queue.h"
+
+#define CAPTURE_PROBES_MAX	128
+#define CAPTURE_LOAD_ROUNDS_MAX 8
+#define CAPTURE_DRAIN_NS	(2 * 1000000000ULL)
+
+struct capture_config {
+	const struct probe *probes; /* must outlive the capture */
+	size_t probe_count;
+	struct live_config live; /* start from capture_live_defaults() */
+	const u32 *tgids;	 /* for SCOPE_LISTED */
+	size_t tgid_count;
+	u32 ring_bytes;	  /* power of two */
+	pid_t worker_pid; /* excluded, as dwell itself is */
+	u32 canary_syscall;
+	const char *verdict_dir; /* remembers what this boot and build refuse; NULL: try all */
+	struct queue *queue;
+};
+
+struct capture;
+
+void capture_live_defaults(struct live_config *ret_live);
+
+/*
+ * Checks every parameter before anything is loaded: 0, or -EINVAL / -ERANGE / -E2BIG with what
+ * is wrong with which parameter in ret_complaint.
+ */
+int capture_config_check(const struct capture_config *config, char *ret_complaint, size_t size);
+
+/* The config is checked and copied; nothing touches the kernel yet. */
+int capture_open(const struct capture_config *config, struct capture **ret_capture);
+
+/*
+ * Loads what the kernel takes. A probe that it refuses is switched off, its reason kept, and
+ * the rest loaded again, at most CAPTURE_LOAD_ROUNDS_MAX times: 0 if anything is left, -errno.
+ */
+int capture_load(struct capture *capture);
+
+/* Attaches what was loaded and starts the reader: 0 if anything was attached, -errno. */
+int capture_attach(struct capture *capture);
+
+/* How far probe i got, and why no further (failure->err is 0 for one that is attached). */
+const struct failure *capture_failure(const struct capture *capture, size_t i);
+
+/* Runs probe i, a PROBE_ITER, once over all tasks: bytes it wrote, or -errno. */
+int capture_run_iter(struct capture *capture, size_t i);
+
+/* Changes filters, rates and thresholds while it runs. */
+int capture_set_live(struct capture *capture, const struct live_config *live);
+
+/* Has the reader look into the ring buffer now. */
+void capture_kick(struct capture *capture);
+
+/*
+ * Detaches, then drains ring buffer and queue for at most CAPTURE_DRAIN_NS. What is left in
+ * the ring buffer after that is counted.
+ */
+void capture_detach(struct capture *capture);
+
+/* Counts so far. After capture_detach(), and with the worker done or dead, they balance. */
+int capture_health(const struct capture *capture, struct health *ret_health);
+
+/* Detaches if need be, closes everything. NULL is allowed. */
+void capture_close(struct capture *capture);
+
+#endif

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Every parameter is checked here, before anything is loaded.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/cleanup.h"
+#include "../base/text.h"
+#include "internal.h"
+
+#define PERF_FREQ_MAX 10000
+
+void capture_live_defaults(struct live_config *ret_live)
+{
+	*ret_live = (struct live_config){
+#define KNOB(name, standard, ...) .name = standard,
+		LIVE_KNOBS(KNOB)
+#undef KNOB
+	};
+}
+
+struct complaint {
+	char *text;
+	size_t size;
+};
+
+static int complain(struct complaint *complaint, int err, const char *what, const char *rule)
+{
+	snprintf(complaint->text, complaint->size, "%s: %s", what, rule);
+	return err;
+}
+
+static bool is_power_of_two_within(u64 value, u64 least, u64 most)
+{
+	return value >= least && value <= most && !(value & (value - 1));
+}
+
+static int check_live(const struct live_config *live, struct complaint *complaint)
+{
+	const struct {
+		const char *name;
+		u64 value, least, most;
+	} knobs[] = {
+#define KNOB(name, standard, least, most, meaning) {#name, live->name, least, most},
+		LIVE_KNOBS(KNOB)
+#undef KNOB
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(knobs); i++) {
+		char rule[80];
+
+		if (knobs[i].value >= knobs[i].least && knobs[i].value <= knobs[i].most)
+			continue;
+		snprintf(rule, sizeof(rule), "must be from %llu to %llu",
+			 (unsigned long long)knobs[i].least, (unsigned long long)knobs[i].most);
+		return complain(complaint, -ERANGE, knobs[i].name, rule);
+	}
+	return 0;
+}
+
+static int check_probe(const struct probe *probe, struct complaint *complaint)
+{
+	if (!probe->program || !text_is_symbol(probe->program))
+		return complain(complaint, -EINVAL, "program", "is not a symbol's name");
+	if (object_source_of(probe) < 0)
+		return complain(complaint, -EINVAL, probe->source, "no such BPF object");
+	if (probe->function && !text_is_symbol(probe->function))
+		return complain(complaint, -EINVAL, "function",
+				"letters, digits and _.$@:~<>* only, at most 511 of them");
+	if (probe->perf_freq > PERF_FREQ_MAX)
+		return complain(complaint, -ERANGE, "frequency", "at most 10000 a second");
+	if (probe->kind == PROBE_PERF && !probe->perf_freq && !probe->perf_period)
+		return complain(complaint, -EINVAL, "perf event", "needs a frequency or a period");
+	if (probe->pid < 0 || probe->pid > PID_LIMIT)
+		return complain(complaint, -ERANGE, "pid", "must be from 1 to 4194304");
+	return 0;
+}
+
+int capture_config_check(const struct capture_config *config, char *ret_complaint, size_t size)
+{
+	struct complaint complaint = {ret_complaint, size};
+	int err = check_live(&config->live, &complaint);
+
+	if (err)
+		return err;
+	if (!is_power_of_two_within(config->ring_bytes, RING_BYTES_MIN, RING_BYTES_MAX))
+		return complain(&complaint, -ERANGE, "ring buffer",
+				"must be a power of two from 64 KiB to 256 MiB");
+	if (!config->queue)
+		return complain(&complaint, -EINVAL, "queue", "is missing");
+	if (config->worker_pid < 0 || config->worker_pid > PID_LIMIT)
+		return complain(&complaint, -ERANGE, "worker's pid", "is impossible");
+	if (config->probe_count == 0 || config->probe_count > CAPTURE_PROBES_MAX)
+		return complain(&complaint, -E2BIG, "probes", "from 1 to 128 at a time");
+	if (config->tgid_count > FILTER_TGIDS_MAX)
+		return complain(&complaint, -E2BIG, "pids", "at most 4096 at a time");
+	if ((config->live.scope == SCOPE_LISTED) != (config->tgid_count > 0))
+		return complain(&complaint, -EINVAL, "pids",
+				"a list of pids and the scope 'listed' go together");
+	for (size_t i = 0; i < config->tgid_count; i++)
+		if (config->tgids[i] == 0 || config->tgids[i] > PID_LIMIT)
+			return complain(&complaint, -ERANGE, "pid", "must be from 1 to 4194304");
+	for (size_t i = 0; i < config->probe_count && !err; i++)
+		err = check_probe(&config->probes[i], &complaint);
+	return err;
+}

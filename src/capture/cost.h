@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What dwell itself costs, measured apart from what it measures: the kernel's own clock on
+ * each BPF program (bpf_stats), and this process's CPU time and memory.
+ * Owns the descriptor that keeps bpf_stats on. Called by commands and, later, the governor.
+ */
+#ifndef DWELL_CAPTURE_COST_H
+#define DWELL_CAPTURE_COST_H
+
+#include "capture.h"
+
+struct cost {
+	u64 bpf_ns;	 /* spent in the capture's programs while stats were on */
+	u64 bpf_runs;	 /* of them; 0: bpf_stats was off or nothing fired */
+	u64 bpf_misses;	 /* runs skipped by the kernel's recursion guard (5.12+) */
+	u64 user_cpu_ns; /* user and system time of dwell and its ended children */
+	u64 rss_bytes;	 /* resident memory of this process */
+	u64 map_bytes;	 /* memory of the capture's maps, as the kernel states it; 0: unknown */
+};
+
+/* Keeps bpf_stats on until the descriptor is closed: fd or -errno. It costs ~20 ns per run. */
+int cost_begin(void);
+
+int cost_read(const struct capture *capture, struct cost *ret_cost);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The capture object as its own files see it; nobody else includes this.
+ */
+#ifndef DWELL_CAPTURE_INTERNAL_H
+#define DWELL_CAPTURE_INTERNAL_H
+
+#include <bpf/libbpf.h>
+
+#include "bpflog.h"
+#include "capture.h"
+#include "reader.h"
+
+#define CAPTURE_SOURCES_MAX 8
+
+struct capture_probe {
+	const struct probe *spec;
+	struct bpf_program *program; /* belongs to its object */
+	struct bpf_link **links;     /* one, or one per CPU for a perf event */
+	size_t link_count;
+	int link_fd; /* of a kind that this libbpf does not know; -1: none */
+	struct failure failure;
+};
+
+struct capture {
+	struct capture_config config;
+	u32 tgids[FILTER_TGIDS_MAX];
+	struct capture_probe *probes;
+	struct bpf_object *objects[CAPTURE_SOURCES_MAX]; /* by source; [0] is the main one */
+	struct bpflog log;
+	struct reader *reader;
+	struct queue_outcome outcome_before; /* the queue may have served captures before */
+	u64 pushed_before;
+	bool detached;
+	struct health final; /* kernel's side, fixed when detached */
+};
+
+/* object.c: one attempt at opening and loading; names the culprit if there is one. */
+int object_load_all(struct capture *capture, int *ret_source);
+int object_place_companions(const struct capture *capture);
+void object_close_all(struct capture *capture);
+struct bpf_map *object_map(const struct capture *capture, const char *name);
+int object_source_of(const struct probe *spec); /* index, or -ENOENT */
+u64 object_build_hash(void);
+
+/* attach.c */
+int attach_probe(struct capture_probe *probe);
+void attach_undo(struct capture_probe *probe);
+
+/* verdicts.c: what this boot and build refused before. Failing to read or write is no error. */
+void verdicts_read(struct capture *capture);
+void verdicts_write(const struct capture *capture);
+
+static inline bool probe_is_on(const struct capture_probe *probe)
+{
+	return probe->failure.err == 0;
+}
+
+#endif

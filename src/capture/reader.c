@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reader.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "../../abi/records.h"
+#include "../base/clock.h"
+
+/*
+ * The kernel wakes us only per cfg_wake_bytes, so we look by ourselves this often.
+ * Ten wake-ups a second are some 0.01 % of a core.
+ */
+#define LOOK_EVERY_MS 100
+
+struct reader {
+	struct ring_buffer *ring;
+	struct queue *queue;
+	pthread_t thread;
+	int epoll_fd;
+	int kick_fd;
+	u64 now_ns; /* read once per batch */
+	_Atomic bool stop;
+	_Atomic u64 taken;
+	_Atomic u64 queue_full;
+	_Atomic u64 malformed;
+};
+
+static void count(_Atomic u64 *counter)
+{
+	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+static int take_record(void *context, void *data, size_t size)
+{
+	struct reader *reader = context;
+
+	if (reader->stop)
+		return -ECANCELED; /* not counted as taken: capture counts the rest */
+	count(&reader->taken);
+	if (size > RECORD_SIZE_MAX)
+		count(&reader->malformed);
+	else if (!queue_push(reader->queue, data, size, reader->now_ns))
+		count(&reader->queue_full);
+	return 0;
+}
+
+static void look(struct reader *reader)
+{
+	reader->now_ns = clock_now_ns();
+	if (ring_buffer__consume(reader->ring) > 0)
+		queue_wake(reader->queue);
+}
+
+static void *run(void *context)
+{
+	struct reader *reader = context;
+
+	while (!reader->stop) {
+		struct epoll_event event;
+		u64 kicks;
+
+		/* Which of the two it was does not matter: both mean "look". */
+		epoll_wait(reader->epoll_fd, &event, 1, LOOK_EVERY_MS);
+		if (read(reader->kick_fd, &kicks, sizeof(kicks)) < 0)
+			kicks = 0;
+		look(reader);
+	}
+	return NULL;
+}
+
+static int watch(struct reader *reader, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	return epoll_ctl(reader->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+/* Signals are the main thread's business. */
+static int start_thread(struct reader *reader)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&reader->thread, NULL, run, reader);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -err;
+}
+
+void reader_free(struct reader *reader)
+{
+	ring_buffer__free(reader->ring);
+	if (reader->epoll_fd >= 0)
+		close(reader->epoll_fd);
+	if (reader->kick_fd >= 0)
+		close(reader->kick_fd);
+	free(reader);
+}
+
+int reader_start(int ring_fd, struct queue *queue, struct reader **ret_reader)
+{
+	struct reader *reader = calloc(1, sizeof(*reader));
+	int err = 0;
+
+	if (!reader)
+		return -ENOMEM;
+	reader->queue = queue;
+	reader->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	reader->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	reader->ring = ring_buffer__new(ring_fd, take_record, reader, NULL);
+	if (!reader->ring || reader->epoll_fd < 0 || reader->kick_fd < 0)
+		err = -errno;
+	if (!err)
+		err = watch(reader, ring_buffer__epoll_fd(reader->ring));
+	if (!err)
+		err = watch(reader, reader->kick_fd);
+	if (!err)
+		err = start_thread(reader);
+	if (err) {
+		reader_free(reader);
+		return err;
+	}
+	*ret_reader = reader;
+	return 0;
+}
+
+void reader_kick(struct reader *reader)
+{
+	u64 one = 1;
+
+	if (write(reader->kick_fd, &one, sizeof(one)) < 0)
+		return; /* full: kicked already */
+}
+
+u64 reader_taken(const struct reader *reader)
+{
+	return reader->taken;
+}
+
+u64 reader_queue_full(const struct reader *reader)
+{
+	return reader->queue_full;
+}
+
+u64 reader_malformed(const struct reader *reader)
+{
+	return reader->malformed;
+}
+
+void reader_stop(struct reader *reader)
+{
+	reader->stop = true;
+	reader_kick(reader);
+	pthread_join(reader->thread, NULL);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The thread that empties the ring buffer into the queue and does nothing else.
+ * Owns its thread and libbpf's ring buffer object. Called by capture.c only.
+ */
+#ifndef DWELL_CAPTURE_READER_H
+#define DWELL_CAPTURE_READER_H
+
+#include "../model/queue.h"
+
+struct reader;
+
+int reader_start(int ring_fd, struct queue *queue, struct reader **ret_reader);
+void reader_kick(struct reader *reader);
+
+/* Taken out of the ring so far, and of these what the queue refused, by cause. */
+u64 reader_taken(const struct reader *reader);
+u64 reader_queue_full(const struct reader *reader);
+u64 reader_malformed(const struct reader *reader);
+
+/* Ends the thread where it is; the counts stay readable until reader_free(). */
+void reader_stop(struct reader *reader);
+void reader_free(struct reader *reader);
+
+#endif

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What the kernel refused is remembered for this boot and this build, so that the next capture
+ * does not ask again. One small text file, in a directory that only its owner can write:
+ *
+ *	<boot id>
+ *	<program> TAB <errno> TAB <excerpt>
+ *
+ * Only what the kernel can never do is kept: a want of privilege or memory may pass.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../base/cleanup.h"
+#include "../base/log.h"
+#include "../base/text.h"
+#include "internal.h"
+
+#define BOOT_ID	       "/proc/sys/kernel/random/boot_id"
+#define BOOT_ID_BYTES  64
+#define PATH_BYTES     256
+#define FILE_BYTES_MAX 65536
+
+static bool is_final(const struct failure *failure)
+{
+	switch (failure->err) {
+	case EINVAL:
+	case ENOENT:
+	case ESRCH:
+	case E2BIG:
+	case EOPNOTSUPP:
+		return failure->gate == GATE_LOAD;
+	case EACCES: /* the verifier's way to say no; without a log it is a want of privilege */
+		return failure->gate == GATE_LOAD && failure->from_verifier;
+	default:
+		return false;
+	}
+}
+
+static void verdict_path(const struct capture *capture, char *path)
+{
+	snprintf(path, PATH_BYTES, "%s/refused-%016llx", capture->config.verdict_dir,
+		 (unsigned long long)object_build_hash());
+}
+
+static void apply_line(struct capture *capture, char *line)
+{
+	char *rest = line;
+	const char *program = strsep(&rest, "\t");
+	const char *number = strsep(&rest, "\t");
+	u64 err;
+
+	if (!number || text_parse_u64(number, 1, 4095, &err))
+		return;
+	for (size_t i = 0; i < capture->config.probe_count; i++) {
+		struct failure *failure = &capture->probes[i].failure;
+
+		if (strcmp(capture->probes[i].spec->program, program))
+			continue;
+		failure->gate = GATE_LOAD;
+		failure->err = (int)err;
+		failure->from_cache = true;
+		text_copy(failure->excerpt, sizeof(failure->excerpt), rest ? rest : "");
+		log_verbose("%s: refused before on this boot: %s", program, failure->excerpt);
+	}
+}
+
+/* Ours alone, or not believed. */
+static FILE *open_trusted(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+	FILE *file;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) || st.st_uid != geteuid() || (st.st_mode & 022) ||
+	    st.st_size > FILE_BYTES_MAX || !(file = fdopen(fd, "r"))) {
+		close(fd);
+		return NULL;
+	}
+	return file;
+}
+
+void verdicts_read(struct capture *capture)
+{
+	_cleanup_fclose_ FILE *file = NULL;
+	char boot[BOOT_ID_BYTES], line[512], path[PATH_BYTES];
+
+	if (!capture->config.verdict_dir || text_read_file(BOOT_ID, boot, sizeof(boot)) <= 0)
+		return;
+	verdict_path(capture, path);
+	file = open_trusted(path);
+	if (!file || !fgets(line, sizeof(line), file))
+		return;
+	line[strcspn(line, "\n")] = '\0';
+	if (strcmp(line, boot))
+		return;
+	while (fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		apply_line(capture, line);
+	}
+}
+
+static void write_lines(const struct capture *capture, FILE *file)
+{
+	for (size_t i = 0; i < capture->config.probe_count; i++) {
+		const struct failure *failure = &capture->probes[i].failure;
+
+		if (is_final(failure))
+			fprintf(file, "%s\t%d\t%.*s\n", capture->probes[i].spec->program,
+				failure->err, (int)strcspn(failure->excerpt, "\n"),
+				failure->excerpt);
+	}
+}
+
+static bool found_something_new(const struct capture *capture)
+{
+	for (size_t i = 0; i < capture->config.probe_count; i++)
+		if (is_final(&capture->probes[i].failure) && !capture->probes[i].failure.from_cache)
+			return true;
+	return false;
+}
+
+/* A new file takes the old one's place in one step, so that no reader sees half of it. */
+void verdicts_write(const struct capture *capture)
+{
+	char boot[BOOT_ID_BYTES], path[PATH_BYTES], draft[PATH_BYTES + 16];
+	FILE *file;
+	int fd;
+
+	if (!capture->config.verdict_dir || !found_something_new(capture) ||
+	    text_read_file(BOOT_ID, boot, sizeof(boot)) <= 0)
+		return;
+	verdict_path(capture, path);
+	snprintf(draft, sizeof(draft), "%s.%d", path, getpid());
+	mkdir(capture->config.verdict_dir, 0700);
+	fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	file = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!file) {
+		log_verbose("verdicts are not kept: %s: %s", draft, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	fprintf(file, "%s\n", boot);
+	write_lines(capture, file);
+	if (fclose(file) || rename(draft, path))
+		unlink(draft);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sub-commands. To add one: a file src/cmd/<name>.c with its run function, and its row in
+ * commands.def. Owns nothing. main.c dispatches through the table.
+ */
+#ifndef DWELL_CMD_CMD_H
+#define DWELL_CMD_CMD_H
+
+enum exit_status {
+	EXIT_OK = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 64,
+	EXIT_UNSUPPORTED = 77, /* not possible on this host */
+};
+
+struct command {
+	const char *name;
+	const char *about; /* one line, for the list of commands */
+	int (*run)(int argc, char **argv);
+};
+
+#define COMMAND(name, about) int cmd_##name(int argc, char **argv);
+#include "commands.def"
+#undef COMMAND
+
+#endif

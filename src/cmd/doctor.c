@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../base/log.h"
+#include "../doctor/doctor.h"
+#include "cmd.h"
+
+static const char usage[] =
+	"Usage: dwell doctor [--host] [--json] [--color WHEN] [-v] [-q]\n"
+	"\n"
+	"Tries every kind of hook that dwell can use, for real, in four gates: the\n"
+	"environment, loading a program, attaching it, and one record delivered. Says of\n"
+	"each that does not work what dwell loses, why, and what would mend it.\n"
+	"\n"
+	"  --host        also what to mend on this machine before measuring on it\n"
+	"  --json        the report as JSON (schema dwell.doctor/1) on stdout\n"
+	"  --color WHEN  auto (default), always or never; NO_COLOR is honoured\n"
+	"  -v            also the kernel's and libbpf's whole words for each refusal\n"
+	"  -q            no progress\n"
+	"  -h, --help    this text\n"
+	"\n"
+	"Exit status: 0 dwell works here, 77 it cannot run here, 64 wrong usage, 1 failed.\n"
+	"Overhead: about two seconds of one CPU; nothing stays attached.\n"
+	"\n"
+	"Examples:\n"
+	"  sudo dwell doctor\n"
+	"  sudo dwell doctor --json | jq '.features[] | select(.status != \"ok\")'\n";
+
+struct options {
+	bool host, json, help;
+	const char *color;
+};
+
+static int parse(int argc, char **argv, struct options *options)
+{
+	static const struct option longs[] = {
+		{"host", no_argument, NULL, 'H'},
+		{"json", no_argument, NULL, 'j'},
+		{"color", required_argument, NULL, 'c'},
+		{"verbose", no_argument, NULL, 'v'},
+		{"quiet", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	int option;
+
+	options->color = "auto";
+	while ((option = getopt_long(argc, argv, "hvq", longs, NULL)) != -1) {
+		switch (option) {
+		case 'H':
+			options->host = true;
+			break;
+		case 'j':
+			options->json = true;
+			break;
+		case 'c':
+			options->color = optarg;
+			break;
+		case 'v':
+			log_set_level(LOG_VERBOSE);
+			break;
+		case 'q':
+			log_set_level(LOG_QUIET);
+			break;
+		case 'h':
+			options->help = true;
+			break;
+		default:
+			return -EINVAL;
+		}
+	}
+	if (optind < argc) {
+		log_error("doctor takes no argument, but got '%s'", argv[optind]);
+		return -EINVAL;
+	}
+	if (strcmp(options->color, "auto") && strcmp(options->color, "always") &&
+	    strcmp(options->color, "never")) {
+		log_error("--color is auto, always or never, not '%s'", options->color);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static bool wants_color(const char *when)
+{
+	const char *terminal = getenv("TERM");
+
+	if (strcmp(when, "auto"))
+		return !strcmp(when, "always");
+	return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") &&
+	       !(terminal && !strcmp(terminal, "dumb"));
+}
+
+static void show_progress(const char *feature)
+{
+	fprintf(stderr, "\r\033[Ktrying %s …", feature);
+}
+
+static void hide_progress(void)
+{
+	fputs("\r\033[K", stderr);
+}
+
+static int print_json(const struct doctor_report *report)
+{
+	json_t *root = doctor_to_json(report);
+	int err = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;
+
+	json_decref(root);
+	if (err || putchar('\n') == EOF) {
+		log_error("cannot write the report to stdout: %s", strerror(errno));
+		return EXIT_FAILED;
+	}
+	return EXIT_OK;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	bool progress = isatty(STDERR_FILENO);
+	struct options options = {0};
+	struct doctor_report report;
+	int status;
+
+	if (parse(argc, argv, &options)) {
+		fputs("Try 'dwell doctor --help'.\n", stderr);
+		return EXIT_USAGE;
+	}
+	if (options.help) {
+		fputs(usage, stdout);
+		return EXIT_OK;
+	}
+	progress = progress && log_level() == LOG_NORMAL;
+	if (doctor_run(options.host, progress ? show_progress : NULL, &report))
+		return EXIT_FAILED;
+	if (progress)
+		hide_progress();
+	if (options.json)
+		status = print_json(&report);
+	else
+		doctor_print_text(&report, wants_color(options.color), stdout);
+	if (!options.json)
+		status = EXIT_OK;
+	if (status == EXIT_OK && !report.core_works)
+		status = EXIT_UNSUPPORTED;
+	doctor_report_free(&report);
+	return status;
+}

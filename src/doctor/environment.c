@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The first gate: what can be said of this host before anything is tried, a row each.
+ */
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/cleanup.h"
+#include "../base/text.h"
+#include "doctor.h"
+
+void check_set(struct check *check, int level, const char *remedy, const char *format, ...)
+{
+	va_list args;
+
+	check->level = level;
+	va_start(args, format);
+	vsnprintf(check->text, sizeof(check->text), format, args);
+	va_end(args);
+	text_copy(check->remedy, sizeof(check->remedy), remedy);
+}
+
+static void check_privileges(const struct facts *facts, struct check *check)
+{
+	bool all = facts_has_capability(facts, CAP_SYS_ADMIN);
+	bool bpf = all || facts_has_capability(facts, CAP_BPF);
+	bool perfmon = all || facts_has_capability(facts, CAP_PERFMON);
+
+	if (all)
+		check_set(check, CHECK_OK, "", "uid %u with CAP_SYS_ADMIN", facts->uid);
+	else if (bpf && perfmon)
+		check_set(check, CHECK_NOTE, "run it as root for uprobes and all tracepoints",
+			  "uid %u with CAP_BPF and CAP_PERFMON only", facts->uid);
+	else
+		check_set(check, CHECK_BAD,
+			  "sudo dwell …, or: setcap cap_bpf,cap_perfmon+ep $(command -v dwell)",
+			  "uid %u lacks %s%s%s", facts->uid, bpf ? "" : "CAP_BPF",
+			  bpf || perfmon ? "" : " and ", perfmon ? "" : "CAP_PERFMON");
+}
+
+static void check_namespaces(const struct facts *facts, struct check *check)
+{
+	if (!facts->in_initial_userns)
+		check_set(check, CHECK_BAD, "run it on the host, or without user remapping",
+			  "root of a user namespace only, which BPF does not accept");
+	else if (!facts->in_initial_pidns)
+		check_set(
+			check, CHECK_NOTE, "run it on the host (or with --pid=host) to see all",
+			"a pid namespace of its own: pids are its own, other processes have none");
+	else
+		check_set(check, CHECK_OK, "", "the host's own pids and users%s%s",
+			  facts->container[0] ? ", inside " : "", facts->container);
+}
+
+static void check_seccomp(const struct facts *facts, struct check *check)
+{
+	if (facts->seccomp_filters)
+		check_set(check, CHECK_NOTE,
+			  "if features fail below: --security-opt seccomp=unconfined",
+			  "a filter is in force%s%s", facts->container[0] ? ", set by " : "",
+			  facts->container);
+	else
+		check_set(check, CHECK_OK, "", "no filter");
+}
+
+static void check_btf(const struct facts *facts, struct check *check)
+{
+	if (facts->btf_bytes < 0)
+		check_set(check, CHECK_BAD, "use a kernel with CONFIG_DEBUG_INFO_BTF=y; mount /sys",
+			  "/sys/kernel/btf/vmlinux: %s", strerror((int)-facts->btf_bytes));
+	else
+		check_set(check, CHECK_OK, "", "the kernel describes its types (%.1f MiB)",
+			  (double)facts->btf_bytes / (1 << 20));
+}
+
+static void check_lockdown(const struct facts *facts, struct check *check)
+{
+	switch (facts->lockdown) {
+	case LOCKDOWN_UNKNOWN:
+		check_set(check, CHECK_NOTE, "mount -t securityfs securityfs /sys/kernel/security",
+			  "unknown: /sys/kernel/security/lockdown cannot be read");
+		break;
+	case LOCKDOWN_NONE:
+		check_set(check, CHECK_OK, "", "none");
+		break;
+	case LOCKDOWN_INTEGRITY:
+		check_set(check, CHECK_OK, "", "integrity: BPF may read, and dwell never writes");
+		break;
+	case LOCKDOWN_CONFIDENTIALITY:
+		check_set(check, CHECK_BAD, "boot with lockdown=integrity or lower",
+			  "confidentiality: BPF may not read kernel memory");
+		break;
+	}
+}
+
+static void check_tracefs(const struct facts *facts, struct check *check)
+{
+	switch (facts->tracefs) {
+	case TRACEFS_READABLE:
+		check_set(check, CHECK_OK, "", "mounted and readable");
+		break;
+	case TRACEFS_UNREADABLE:
+		check_set(check, CHECK_NOTE, "run it as root, or add cap_dac_read_search",
+			  "mounted, but not readable for this process");
+		break;
+	case TRACEFS_NOT_MOUNTED:
+		check_set(check, CHECK_NOTE, "mount -t tracefs tracefs /sys/kernel/tracing",
+			  "not mounted: tracepoints by name cannot be attached");
+		break;
+	}
+}
+
+static void check_perf(const struct facts *facts, struct check *check)
+{
+	if (facts->perf_paranoid < -1)
+		check_set(check, CHECK_BAD, "use a kernel with CONFIG_PERF_EVENTS=y",
+			  "/proc/sys/kernel/perf_event_paranoid is not there");
+	else if (facts->perf_paranoid > 2 && !facts_has_capability(facts, CAP_SYS_ADMIN))
+		check_set(check, CHECK_BAD,
+			  "sysctl kernel.perf_event_paranoid=2, or run it as root",
+			  "%lld denies perf events even to CAP_PERFMON",
+			  (long long)facts->perf_paranoid);
+	else
+		check_set(check, CHECK_OK, "", "%lld", (long long)facts->perf_paranoid);
+}
+
+static void check_kconfig(const struct facts *facts, struct check *check)
+{
+	if (facts->kconfig_known)
+		check_set(check, CHECK_OK, "", "readable");
+	else
+		check_set(check, CHECK_NOTE, "install the kernel's config file in /boot",
+			  "not found, so some causes can only be told by errno");
+}
+
+size_t environment_checks(const struct facts *facts, struct check checks[CHECKS_MAX])
+{
+	static const struct {
+		const char *name;
+		void (*check)(const struct facts *, struct check *);
+	} rows[] = {
+		{"privileges", check_privileges},    {"namespaces", check_namespaces},
+		{"seccomp", check_seccomp},	     {"BTF", check_btf},
+		{"lockdown", check_lockdown},	     {"tracefs", check_tracefs},
+		{"perf_event_paranoid", check_perf}, {"kernel config", check_kconfig},
+	};
+
+	_Static_assert(ARRAY_SIZE(rows) <= CHECKS_MAX, "raise CHECKS_MAX");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		checks[i].name = rows[i].name;
+		rows[i].check(facts, &checks[i]);
+	}
+	return ARRAY_SIZE(rows);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The report as JSON, schema "dwell.doctor/1": docs/doctor.schema.json describes it.
+ */
+#include <string.h>
+
+#include "../base/clock.h"
+#include "../base/version.h"
+#include "doctor.h"
+
+static const char *const level_names[] = {
+	[CHECK_OK] = "ok",
+	[CHECK_NOTE] = "note",
+	[CHECK_BAD] = "bad",
+};
+
+static json_t *text_or_null(const char *text)
+{
+	return text && text[0] ? json_string(text) : json_null();
+}
+
+static json_t *checks_to_json(const struct check *checks, size_t count)
+{
+	json_t *rows = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(
+			rows, json_pack("{s:s, s:s, s:s, s:o}", "name", checks[i].name, "level",
+					level_names[checks[i].level], "text", checks[i].text,
+					"remedy", text_or_null(checks[i].remedy)));
+	return rows;
+}
+
+static json_t *cause_to_json(const struct finding *finding)
+{
+	const struct cause *cause = &finding->cause;
+
+	if (cause->id == CAUSE_NONE)
+		return json_null();
+	return json_pack("{s:s, s:s, s:s, s:o, s:o}", "id", cause_names[cause->id], "text",
+			 cause->text, "remedy", cause->remedy, "errno",
+			 text_or_null(strerrorname_np(finding->failure.err)), "excerpt",
+			 text_or_null(finding->failure.excerpt));
+}
+
+static json_t *finding_to_json(const struct finding *finding)
+{
+	const struct feature *feature = finding->feature;
+	bool degraded = finding->status == STATUS_DEGRADED;
+
+	return json_pack("{s:s, s:s, s:s, s:s, s:b, s:s, s:o, s:o}", "name", feature->name, "group",
+			 feature->group, "status", status_names[finding->status], "gate",
+			 gate_names[finding->gate], "core", (int)feature->core, "loses",
+			 feature->loses, "instead",
+			 degraded ? text_or_null(feature->instead) : json_null(), "cause",
+			 cause_to_json(finding));
+}
+
+static json_t *pipeline_to_json(const struct health *health)
+{
+	json_t *lost = json_object();
+
+	for (int i = 0; i < LOSS_COUNT; i++)
+		json_object_set_new(lost, loss_names[i], json_integer((json_int_t)health->lost[i]));
+	return json_pack("{s:I, s:I, s:I, s:o, s:I, s:I, s:I}", "sent", (json_int_t)health->sent,
+			 "processed", (json_int_t)health->processed, "coalesced",
+			 (json_int_t)health->coalesced, "lost", lost, "queue_bytes",
+			 (json_int_t)health->queue_bytes, "queue_high_water_bytes",
+			 (json_int_t)health->queue_high_water, "latency_p99_ns",
+			 (json_int_t)health->latency_p99_ns);
+}
+
+json_t *doctor_to_json(const struct doctor_report *report)
+{
+	json_t *findings = json_array();
+	json_t *root;
+
+	for (size_t i = 0; i < report->finding_count; i++)
+		json_array_append_new(findings, finding_to_json(&report->findings[i]));
+	root = json_pack("{s:s, s:s, s:{s:s, s:s}, s:b, s:o, s:o, s:o, s:I}", "schema",
+			 "dwell.doctor/1", "version", DWELL_VERSION, "kernel", "release",
+			 report->facts.host.release, "arch", report->facts.host.machine,
+			 "core_works", (int)report->core_works, "environment",
+			 checks_to_json(report->environment, report->environment_count), "features",
+			 findings, "pipeline", pipeline_to_json(&report->pipeline), "took_ns",
+			 (json_int_t)report->took_ns);
+	if (root && report->host_count)
+		json_object_set_new(root, "host", checks_to_json(report->host, report->host_count));
+	return root;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The report for a terminal of 80 columns: what works in a few lines, what does not with its
+ * cause and remedy, equal causes told once.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/clock.h"
+#include "../base/version.h"
+#include "doctor.h"
+
+#define COLUMNS		 80
+#define NAME_COLUMNS	 19
+#define TEXT_COLUMN	 (7 + NAME_COLUMNS + 1)
+#define LOSSES_SHOWN_MAX 4
+
+struct page {
+	FILE *out;
+	bool color;
+};
+
+static const char *paint(const struct page *page, const char *code)
+{
+	return page->color ? code : "";
+}
+
+#define GREEN  "\033[32m"
+#define YELLOW "\033[33m"
+#define RED    "\033[31m"
+#define BOLD   "\033[1m"
+#define PLAIN  "\033[0m"
+
+/* Columns, not bytes: the rest of a UTF-8 character takes no room. */
+static int width(const char *text, size_t bytes)
+{
+	int columns = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		columns += (text[i] & 0xc0) != 0x80;
+	return columns;
+}
+
+/* Words from column on, further lines indented alike. */
+static int print_words(const struct page *page, int column, int indent, const char *text)
+{
+	while (*text) {
+		size_t length = strcspn(text, " ");
+		int columns = width(text, length);
+
+		if (column > indent && column + 1 + columns > COLUMNS) {
+			fprintf(page->out, "\n%*s", indent, "");
+			column = indent;
+		} else if (column > indent) {
+			fputc(' ', page->out);
+			column++;
+		}
+		fwrite(text, 1, length, page->out);
+		column += columns;
+		text += length;
+		text += strspn(text, " ");
+	}
+	return column;
+}
+
+static void print_field(const struct page *page, const char *label, const char *text)
+{
+	fprintf(page->out, "    %-10s ", label);
+	print_words(page, 15, 15, text);
+	fputc('\n', page->out);
+}
+
+static void print_checks(const struct page *page, const char *title, const struct check *checks,
+			 size_t count)
+{
+	static const struct {
+		const char *word, *color;
+	} levels[] = {
+		[CHECK_OK] = {"ok", GREEN},
+		[CHECK_NOTE] = {"note", YELLOW},
+		[CHECK_BAD] = {"bad", RED},
+	};
+
+	fprintf(page->out, "\n%s%s%s\n", paint(page, BOLD), title, paint(page, PLAIN));
+	for (size_t i = 0; i < count; i++) {
+		const struct check *check = &checks[i];
+
+		fprintf(page->out, "  %s%-4s%s %-*s ", paint(page, levels[check->level].color),
+			levels[check->level].word, paint(page, PLAIN), NAME_COLUMNS, check->name);
+		print_words(page, TEXT_COLUMN, TEXT_COLUMN, check->text);
+		fputc('\n', page->out);
+		if (check->remedy[0]) {
+			fprintf(page->out, "%*s→ ", TEXT_COLUMN, "");
+			print_words(page, TEXT_COLUMN + 2, TEXT_COLUMN + 2, check->remedy);
+			fputc('\n', page->out);
+		}
+	}
+}
+
+static size_t count_status(const struct doctor_report *report, enum status status)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->finding_count; i++)
+		count += report->findings[i].status == status;
+	return count;
+}
+
+/* The features that work, a paragraph per group. */
+static void print_working(const struct page *page, const struct doctor_report *report)
+{
+	const char *group = "";
+	int column = 0;
+
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct finding *finding = &report->findings[i];
+
+		if (finding->status != STATUS_OK)
+			continue;
+		if (strcmp(group, finding->feature->group)) {
+			if (column)
+				fputc('\n', page->out);
+			group = finding->feature->group;
+			fprintf(page->out, "  %sok%s   %-12s ", paint(page, GREEN),
+				paint(page, PLAIN), group);
+			column = 20;
+		}
+		column = print_words(page, column, 20, finding->feature->name);
+	}
+	if (column)
+		fputc('\n', page->out);
+}
+
+static bool is_same_trouble(const struct finding *a, const struct finding *b)
+{
+	return a->status == b->status && a->gate == b->gate && a->cause.id == b->cause.id &&
+	       !strcmp(a->cause.text, b->cause.text) &&
+	       (a->status != STATUS_DEGRADED || a->feature == b->feature);
+}
+
+/* All features with the trouble of finding i, or nothing if an earlier one told it. */
+static void print_trouble(const struct page *page, const struct doctor_report *report, size_t i)
+{
+	const struct finding *first = &report->findings[i];
+	bool degraded = first->status == STATUS_DEGRADED;
+	size_t alike = 0;
+	int column = 2;
+
+	for (size_t k = 0; k < i; k++)
+		if (is_same_trouble(&report->findings[k], first))
+			return;
+	fprintf(page->out, "\n  %s", paint(page, degraded ? YELLOW : RED));
+	for (size_t k = i; k < report->finding_count; k++) {
+		if (!is_same_trouble(&report->findings[k], first))
+			continue;
+		column = print_words(page, column, 2, report->findings[k].feature->name);
+		alike++;
+	}
+	fprintf(page->out, "%s\n", paint(page, PLAIN));
+	for (size_t k = i; k < report->finding_count && alike <= LOSSES_SHOWN_MAX; k++)
+		if (is_same_trouble(&report->findings[k], first))
+			print_field(page, k == i ? "loses" : "",
+				    report->findings[k].feature->loses);
+	if (degraded)
+		print_field(page, "instead", first->feature->instead);
+	fprintf(page->out, "    %-10s at the gate \"%s\":", "because", gate_names[first->gate]);
+	print_words(page, 15 + 14 + (int)strlen(gate_names[first->gate]), 15, first->cause.text);
+	fputc('\n', page->out);
+	print_field(page, "remedy", first->cause.remedy);
+}
+
+static void print_troubles(const struct page *page, const struct doctor_report *report,
+			   enum status status, const char *title)
+{
+	if (!count_status(report, status))
+		return;
+	fprintf(page->out, "\n%s%s%s\n", paint(page, BOLD), title, paint(page, PLAIN));
+	for (size_t i = 0; i < report->finding_count; i++)
+		if (report->findings[i].status == status)
+			print_trouble(page, report, i);
+}
+
+static void print_verdict(const struct page *page, const struct doctor_report *report)
+{
+	fprintf(page->out, "\n%s%s%s\n", paint(page, BOLD),
+		report->core_works ? "dwell works here." : "dwell cannot run here.",
+		paint(page, PLAIN));
+	fprintf(page->out, "%zu features ok, %zu degraded, %zu unavailable. ",
+		count_status(report, STATUS_OK), count_status(report, STATUS_DEGRADED),
+		count_status(report, STATUS_UNAVAILABLE));
+	fprintf(page->out, "%llu test records sent, %llu lost; %.1f s.\n",
+		(unsigned long long)report->pipeline.sent,
+		(unsigned long long)health_lost(&report->pipeline),
+		(double)report->took_ns / (double)NS_PER_S);
+}
+
+void doctor_print_text(const struct doctor_report *report, bool color, FILE *out)
+{
+	const struct page page = {out, color};
+
+	fprintf(out, "dwell %s on Linux %s, %s\n", DWELL_VERSION, report->facts.host.release,
+		report->facts.host.machine);
+	print_checks(&page, "ENVIRONMENT", report->environment, report->environment_count);
+	if (report->host_count)
+		print_checks(&page, "HOST, before you measure on it", report->host,
+			     report->host_count);
+	if (count_status(report, STATUS_OK)) {
+		fprintf(out, "\n%sWORKING%s: loaded, attached, fired, and the record arrived\n",
+			paint(&page, BOLD), paint(&page, PLAIN));
+		print_working(&page, report);
+	}
+	print_troubles(&page, report, STATUS_DEGRADED, "DEGRADED: something else serves");
+	print_troubles(&page, report, STATUS_UNAVAILABLE, "UNAVAILABLE");
+	print_verdict(&page, report);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One BPF program and how it is attached: data, so that capture does the attaching and the
+ * doctor can show it. Owns nothing. Written by signals and by the doctor, read by capture.
+ */
+#ifndef DWELL_MODEL_PROBE_H
+#define DWELL_MODEL_PROBE_H
+
+#include <sys/types.h>
+
+#include "../../abi/types.h"
+
+enum probe_kind {
+	PROBE_SECTION, /* the program's section says it all: tp_btf, raw_tp, tracepoint, fentry */
+	PROBE_PERF,    /* a perf event, per process or per CPU */
+	PROBE_KPROBE,
+	PROBE_KRETPROBE,
+	PROBE_KPROBE_MULTI,
+	PROBE_UPROBE,
+	PROBE_URETPROBE,
+	PROBE_UPROBE_MULTI,
+	PROBE_USDT,
+	PROBE_ITER, /* attached, then run by capture_run_iter() */
+};
+
+#define PROBE_MAPS_MAX 2
+
+struct probe {
+	const char *program;   /* its name in the BPF object */
+	enum probe_kind kind;  /* how it is attached */
+	const char *source;    /* BPF object; NULL: the main one */
+	const char *companion; /* a program to be put into maps[0], a program array, or NULL */
+
+	/* Maps that only its signal uses. A map that no wanted probe names is not created. */
+	const char *maps[PROBE_MAPS_MAX];
+
+	/* What it is attached to, as its kind needs it. */
+	const char *function; /* kprobe: symbol; usdt: "provider:name" */
+	const char *path;     /* uprobe, usdt: file */
+	u64 offset;	      /* uprobe: place in the file */
+	u64 cookie;	      /* 0: none */
+	u32 perf_type;	      /* perf: enum perf_type_id */
+	u64 perf_config;      /* perf: the event */
+	u32 perf_freq;	      /* perf: samples a second; 0: perf_period counts */
+	u64 perf_period;      /* perf: one record per so many events */
+	pid_t pid;	      /* perf, uprobe, usdt: one process; 0: all of them */
+};
+
+#endif

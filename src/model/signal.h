@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a signal is to the rest of dwell: its row of abi/signals.def, the probes that feed it,
+ * and what is done with its records. One per folder of signals/; called by worker and capture.
+ */
+#ifndef DWELL_MODEL_SIGNAL_H
+#define DWELL_MODEL_SIGNAL_H
+
+#include <stddef.h>
+
+#include "../../abi/records.h"
+#include "probe.h"
+
+struct signal {
+	const char *about; /* one line for people */
+	const struct probe *probes;
+	size_t probe_count;
+	size_t state_size; /* zeroed memory that on_record gets, one per worker */
+
+	/* Runs in the unprivileged worker; the record has been checked against its row. */
+	void (*on_record)(void *state, const struct rec_hdr *record);
+};
+
+/* A row without its struct does not link: that is meant. */
+#define SIGNAL(id, NAME, name, ...) extern const struct signal signal_##name;
+#include "../../abi/signals.def"
+#undef SIGNAL
+
+/* A signal with the facts of its row. */
+struct signal_row {
+	const struct signal *signal; /* NULL: no signal has this id */
+	const char *name;
+	u16 version;
+	u16 record_size;
+	enum drop_class drop_class;
+};
+
+extern const struct signal_row signal_rows[SIGNAL_LIMIT]; /* indexed by id */
+
+#endif

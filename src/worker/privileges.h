@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Giving up every privilege for good. Called once, by the worker, as its first act.
+ */
+#ifndef DWELL_WORKER_PRIVILEGES_H
+#define DWELL_WORKER_PRIVILEGES_H
+
+/* Becomes the person behind sudo, else nobody; no capability stays: 0 or -errno. */
+int privileges_drop(void);
+
+#endif

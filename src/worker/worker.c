@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../base/child.h"
+#include "../base/clock.h"
+#include "../base/log.h"
+#include "../base/socket.h"
+#include "../model/record.h"
+#include "../model/signal.h"
+#include "privileges.h"
+
+#define CALL_TIMEOUT_MS 5000
+#define STOP_GRACE_NS	(500 * NS_PER_MS)
+#define BATCH_MAX	4096 /* records between two looks at the socket */
+
+/* What goes over the socket: the job's number, then its own bytes. */
+struct request {
+	u32 job;
+	u32 unused;
+	char bytes[WORKER_MESSAGE_MAX];
+};
+
+struct reply {
+	s64 size; /* of bytes, or -errno */
+	char bytes[WORKER_MESSAGE_MAX];
+};
+
+#define REQUEST_HEAD	 offsetof(struct request, bytes)
+#define REPLY_HEAD	 offsetof(struct reply, bytes)
+#define JOB_SIGNAL_STATE 0xffffffffu /* built in; the rest are the caller's table */
+
+struct worker {
+	struct child child;
+};
+
+/* The worker's own side, in the forked process. */
+struct inside {
+	struct queue *queue;
+	int sock;
+	const worker_job *jobs;
+	size_t job_count;
+	void *states[SIGNAL_LIMIT];
+};
+
+static int make_states(struct inside *self)
+{
+	for (int id = 0; id < SIGNAL_LIMIT; id++) {
+		if (!signal_rows[id].signal || !signal_rows[id].signal->state_size)
+			continue;
+		self->states[id] = calloc(1, signal_rows[id].signal->state_size);
+		if (!self->states[id])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void process_one(struct inside *self, const void *data, size_t size)
+{
+	const struct rec_hdr *hdr;
+	enum record_verdict verdict = record_check(data, size, &hdr);
+
+	if (verdict == RECORD_OK)
+		signal_rows[hdr->type].signal->on_record(self->states[hdr->type], hdr);
+	queue_pop(self->queue, verdict, clock_now_ns());
+}
+
+/* At most max records; true if some may be left. */
+static bool process_queue(struct inside *self, size_t max)
+{
+	const void *data;
+	size_t size;
+
+	for (size_t i = 0; i < max; i++) {
+		if (!queue_peek(self->queue, &data, &size))
+			return false;
+		process_one(self, data, size);
+	}
+	return true;
+}
+
+static ssize_t copy_signal_state(struct inside *self, const struct request *request, char *reply)
+{
+	u32 id;
+
+	memcpy(&id, request->bytes, sizeof(id));
+	if (id >= SIGNAL_LIMIT || !self->states[id] ||
+	    signal_rows[id].signal->state_size > WORKER_MESSAGE_MAX)
+		return -EINVAL;
+	while (process_queue(self, BATCH_MAX))
+		;
+	memcpy(reply, self->states[id], signal_rows[id].signal->state_size);
+	return (ssize_t)signal_rows[id].signal->state_size;
+}
+
+/* False when the parent is gone. */
+static bool serve_request(struct inside *self)
+{
+	struct request request;
+	struct reply reply;
+	int fd;
+	ssize_t got = socket_receive(self->sock, &request, sizeof(request), &fd, -1);
+
+	if (got < (ssize_t)REQUEST_HEAD)
+		return false;
+	if (request.job == JOB_SIGNAL_STATE && got >= (ssize_t)(REQUEST_HEAD + sizeof(u32)))
+		reply.size = copy_signal_state(self, &request, reply.bytes);
+	else if (request.job < self->job_count)
+		reply.size = self->jobs[request.job](fd, request.bytes, (size_t)got - REQUEST_HEAD,
+						     reply.bytes, sizeof(reply.bytes));
+	else
+		reply.size = -ENOSYS;
+	if (fd >= 0)
+		close(fd);
+	return !socket_send(self->sock, &reply,
+			    REPLY_HEAD + (reply.size > 0 ? (size_t)reply.size : 0), -1);
+}
+
+static void loop(struct inside *self)
+{
+	struct pollfd ready[] = {
+		{.fd = self->sock, .events = POLLIN},
+		{.fd = queue_wake_fd(self->queue), .events = POLLIN},
+	};
+	bool more = false;
+
+	for (;;) {
+		u64 wakes;
+
+		if (poll(ready, 2, more ? 0 : -1) < 0 && errno != EINTR)
+			return;
+		if (ready[0].revents && !serve_request(self))
+			return;
+		if (ready[1].revents && read(ready[1].fd, &wakes, sizeof(wakes)) < 0)
+			wakes = 0;
+		more = process_queue(self, BATCH_MAX);
+	}
+}
+
+static void run_inside(int sock, void *context)
+{
+	struct inside *self = context;
+	int err = privileges_drop();
+
+	self->sock = sock;
+	if (!err)
+		err = child_die_with_parent();
+	if (!err)
+		err = make_states(self);
+	if (err) {
+		log_error("cannot start the unprivileged worker: dropping privileges failed: %s; "
+			  "run as root, or without any capability at all",
+			  strerror(-err));
+		return;
+	}
+	loop(self);
+}
+
+int worker_start(struct queue *queue, const worker_job *jobs, size_t job_count,
+		 struct worker **ret_worker)
+{
+	struct inside inside = {.queue = queue, .jobs = jobs, .job_count = job_count};
+	struct worker *worker = calloc(1, sizeof(*worker));
+	int err;
+
+	if (!worker)
+		return -ENOMEM;
+	err = child_start(&worker->child, run_inside, &inside);
+	if (err) {
+		free(worker);
+		return err;
+	}
+	*ret_worker = worker;
+	return 0;
+}
+
+pid_t worker_pid(const struct worker *worker)
+{
+	return worker->child.pid;
+}
+
+ssize_t worker_call(struct worker *worker, size_t job, int fd, const void *request,
+		    size_t request_size, void *reply, size_t reply_size)
+{
+	struct request out = {.job = (u32)job};
+	struct reply in;
+	int unwanted_fd;
+	ssize_t got;
+	int err;
+
+	if (request_size > sizeof(out.bytes))
+		return -EMSGSIZE;
+	if (request_size)
+		memcpy(out.bytes, request, request_size);
+	err = socket_send(worker->child.sock, &out, REQUEST_HEAD + request_size, fd);
+	if (err)
+		return err;
+	got = socket_receive(worker->child.sock, &in, sizeof(in), &unwanted_fd, CALL_TIMEOUT_MS);
+	if (unwanted_fd >= 0)
+		close(unwanted_fd);
+	if (got == -ETIMEDOUT)
+		kill(worker->child.pid,
+		     SIGKILL); /* a late answer would be taken for the next one's */
+	if (got <= 0)
+		return got ? got : -EPIPE;
+	/* The worker may have been taken over: believe no size that was not received. */
+	if (got < (ssize_t)REPLY_HEAD || in.size > got - (ssize_t)REPLY_HEAD)
+		return -EBADMSG;
+	if (in.size < 0)
+		return (ssize_t)in.size;
+	if ((size_t)in.size > reply_size)
+		return -EMSGSIZE;
+	memcpy(reply, in.bytes, (size_t)in.size);
+	return (ssize_t)in.size;
+}
+
+ssize_t worker_signal_state(struct worker *worker, int signal_id, void *state, size_t size)
+{
+	u32 id = (u32)signal_id;
+
+	return worker_call(worker, JOB_SIGNAL_STATE, -1, &id, sizeof(id), state, size);
+}
+
+void worker_stop(struct worker *worker)
+{
+	if (!worker)
+		return;
+	child_stop(&worker->child, STOP_GRACE_NS);
+	free(worker);
+}

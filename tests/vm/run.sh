@@ -1,0 +1,199 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# run.sh DWELL [TEST...]: the kernel matrix, called by `make check-vm`. Boots each of KERNELS
+# with dwell and the tests, compares what the doctor says with expect/NAME.tsv (UPDATE=1
+# rewrites those), prints TAP, then a table of features. Logs go to OUT/NAME. A file that
+# tests need, but that is no test, is given as SOURCE:DESTINATION.
+#
+# One kernel at a time: on two cores, two at once save 8 s of 24, but then four virtual CPUs
+# share them, and the tests inside measure time.
+set -euo pipefail
+
+HERE=$(dirname "$(readlink -f "$0")")
+OUT=${OUT:-$HERE/../../build/vm}
+EXPECT=${EXPECT:-$HERE/expect}
+CACHE=${DWELL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/dwell}/kernels # as in fetch.sh
+KERNELS=${KERNELS:-5.10 6.1 6.12 7}
+SCHEMA=dwell.doctor/1
+SKIPPED=77
+
+total=0
+bad=0
+
+ok() {
+    total=$((total + 1))
+    echo "ok - vm $1"
+}
+
+# not_ok TITLE [DETAIL]
+not_ok() {
+    total=$((total + 1))
+    bad=$((bad + 1))
+    echo "not ok - vm $1"
+    [ -z "${2:-}" ] || echo "#   ${2//$'\n'/$'\n#   '}"
+}
+
+need_tools() {
+    local tool missing=
+    for tool in qemu-system-x86_64 cpio gzip xz zstd jq objcopy diff; do
+        command -v "$tool" >/dev/null || missing+=" $tool"
+    done
+    [ -z "$missing" ] || { echo "run.sh: not installed:$missing" >&2; exit 1; }
+}
+
+# section NAME: what the guest printed between the markers of NAME.
+section() {
+    sed 's/\r*$//' "$dir/console.log" | awk -v name="$1" '
+        $0 == "-----BEGIN " name "-----" { inside = 1; next }
+        $0 == "-----END " name "-----" { inside = 0 }
+        inside'
+}
+
+# status_of NAME: what the section's command ended with; nothing if it did not end.
+status_of() {
+    sed 's/\r*$//' "$dir/console.log" |
+        awk -v name="$1" '$1 == "STATUS" && $2 == name { status = $3 } END { print status }'
+}
+
+# prepare NAME: fetches the kernel and packs the initramfs; prints the path of vmlinuz.
+prepare() {
+    local kernel
+    kernel=$("$HERE/fetch.sh" "$1") || return 1
+    "$HERE/pack.sh" "$CACHE/$1" "$dir/initrd.gz" "$HERE/job" "${files[@]}" || return 1
+    truncate -s 64M "$dir/disk.img"
+    cut -d ' ' -f 3- <<<"$kernel"
+}
+
+# check_boot NAME: leaves `status`, the job's. Returns 1 when the guest did not end well.
+check_boot() {
+    local vmlinuz start=$SECONDS
+    if ! vmlinuz=$(prepare "$1" 2>"$dir/errors"); then
+        not_ok "$1: boots" "$(cat "$dir/errors")"
+        return 1
+    fi
+    status=0
+    "$HERE/boot.sh" "$1" "$vmlinuz" "$dir/initrd.gz" "$dir/console.log" "$dir/disk.img" \
+        2>"$dir/errors" || status=$?
+    echo "# vm $1: $vmlinuz, $((SECONDS - start)) s"
+    [ ! -f "$dir/console.log.panic" ] || echo "# vm $1: panicked at first, see $dir/console.log.panic"
+    if [ "$status" -eq 124 ] || [ "$status" -eq 125 ]; then
+        not_ok "$1: boots" "$(cat "$dir/errors")"
+        return 1
+    fi
+    ok "$1: boots"
+}
+
+# features: the doctor's report as lines "name, status, cause or -".
+features() {
+    jq -er --arg schema "$SCHEMA" '
+        if .schema == $schema then .features[] else error("the schema is not " + $schema) end |
+        [.name, .status, .cause.id // "-"] | @tsv' "$dir/doctor.json"
+}
+
+# update NAME: the expectation becomes what was seen; comments at the top stay.
+update() {
+    local file=$EXPECT/$1.tsv header
+    mkdir -p "$EXPECT"
+    header="# What 'dwell doctor' says of kernel $1 under the emulator: name, status, cause."
+    [ ! -f "$file" ] || header=$(awk '!/^#/ { exit } 1' "$file")
+    { echo "$header" && cat "$dir/features.tsv"; } >"$file"
+    echo "# vm $1: wrote $file, review the difference"
+}
+
+# difference NAME: between the expectation and what was seen, whatever the order.
+difference() {
+    diff -U0 --label expected --label seen \
+        <(grep -v -e '^#' -e '^$' "$EXPECT/$1.tsv" | LC_ALL=C sort) \
+        <(LC_ALL=C sort "$dir/features.tsv") | grep -v '^@@' || true
+}
+
+# compare NAME TITLE
+compare() {
+    local difference
+    if [ ! -f "$EXPECT/$1.tsv" ]; then
+        not_ok "$2" "$EXPECT/$1.tsv is missing; UPDATE=1 writes it"
+        return
+    fi
+    difference=$(difference "$1")
+    if [ -n "$difference" ]; then
+        not_ok "$2" "$difference"
+    else
+        ok "$2"
+    fi
+}
+
+check_features() {
+    local title="$1: features as expected" doctor seen
+    doctor=$(status_of doctor.json)
+    section doctor.json >"$dir/doctor.json"
+    if [ "$doctor" != 0 ] && [ "$doctor" != "$SKIPPED" ]; then
+        not_ok "$title" "the doctor ended with ${doctor:-no status}, see $dir/console.log"
+    elif ! seen=$(features 2>&1); then
+        not_ok "$title" "the doctor's report cannot be read: $seen"
+    else
+        echo "$seen" >"$dir/features.tsv"
+        [ -z "${UPDATE:-}" ] || update "$1"
+        compare "$1" "$title"
+    fi
+}
+
+# check_test NAME TEST
+check_test() {
+    local ended
+    ended=$(status_of "$2")
+    case $ended in
+    0) ok "$1: $2" ;;
+    "$SKIPPED") ok "$1: $2 # SKIP $(section "$2" | sed -n 's/.*# *SKIP *//p' | tail -n 1)" ;;
+    '') not_ok "$1: $2" "it did not end" ;;
+    *) not_ok "$1: $2" "$(section "$2" | tail -n 20)"$'\n'"status $ended" ;;
+    esac
+}
+
+check_kernel() {
+    local before=$bad test status
+    dir=$OUT/$1
+    rm -rf "$dir"
+    mkdir -p "$dir"
+    # What a guest that stopped half-way did say is still worth checking.
+    check_boot "$1" || [ -s "$dir/console.log" ] || return 0
+    check_features "$1"
+    for test in "${tests[@]}"; do
+        check_test "$1" "$test"
+    done
+    # No status of the job may get lost, whatever was the reason.
+    [ "${status:-0}" -eq 0 ] || [ "$bad" -gt "$before" ] || not_ok "$1: the job ended with $status"
+}
+
+# table: of all features on all kernels, as TAP comments.
+table() {
+    local name
+    for name in $KERNELS; do
+        [ ! -f "$OUT/$name/features.tsv" ] || sed "s/^/$name\t/" "$OUT/$name/features.tsv"
+    done | awk -v kernels="$KERNELS" -f "$HERE/table.awk" | sed 's/^/# /'
+}
+
+main() {
+    local name file
+    [ $# -ge 1 ] || { echo "usage: run.sh DWELL [TEST...]" >&2; exit 2; }
+    need_tools
+    files=("$1:/bin/dwell")
+    tests=()
+    for file in "${@:2}"; do
+        case $file in
+        *:*) files+=("$file") ;;
+        *)
+            files+=("$file:/tests/${file##*/}")
+            tests+=("${file##*/}")
+            ;;
+        esac
+    done
+    for name in $KERNELS; do
+        check_kernel "$name"
+    done
+    echo "1..$total"
+    table
+    [ "$bad" -eq 0 ] && [ "$total" -gt 0 ]
+}
+
+main "$@"
