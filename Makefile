@@ -147,15 +147,17 @@ $(B)/tests/%: $(B)/obj/tests/live/%.o $(B)/libdwell.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # Every struct of our vmlinux.h, in an object whose BTF vmlinux_test holds against a kernel's.
+TYPES_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -DBPF_NO_PRESERVE_ACCESS_INDEX \
+	-Ibpf -I/usr/include/$(MULTIARCH)
 $(B)/gen/vmlinux_types.bpf.c: bpf/vmlinux.h
 	@mkdir -p $(@D)
-	sed -n 's/^struct \([a-z_0-9]*\) {$$/struct \1 ref_\1;/p' $< | \
-		sed '1i #define BPF_NO_PRESERVE_ACCESS_INDEX\n#include "vmlinux.h"' > $@
+	echo '#include "vmlinux.h"' > $@
+	$(CLANG) $(TYPES_CFLAGS) -E $< | awk '/^# / { ours = $$3 ~ /vmlinux\.h"$$/ } \
+		ours && /^struct [a-z_0-9]+ \{/ { print "struct " $$2 " ref_" $$2 ";" }' >> $@
 $(B)/gen/vmlinux_types.bpf.o: $(B)/gen/vmlinux_types.bpf.c
-	$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -Ibpf \
-		-I/usr/include/$(MULTIARCH) -c $< -o $@
+	$(CLANG) $(TYPES_CFLAGS) -c $< -o $@
 $(B)/gen/vmlinux_types.inc: $(B)/gen/vmlinux_types.bpf.o
-	$(BPFTOOL) gen skeleton $< name vmlinux_types > $@
+	od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g' > $@
 $(B)/obj/tests/unit/vmlinux_test.o: $(B)/gen/vmlinux_types.inc
 
 tests: $(UNIT_TESTS) $(LIVE_TOOLS)

@@ -393,3 +393,19 @@ int canary_it_file(struct bpf_iter__task_file *ctx)
 
 	return task && ctx->file ? canary_send(task, 1) : 0;
 }
+
+/* Two that no kernel takes: they prove that a refusal takes only its own probe with it. */
+
+SEC("?raw_tp/sys_enter")
+int canary_refused(struct bpf_raw_tracepoint_args *ctx)
+{
+	u64 *nowhere = NULL;
+
+	return canary_at_syscall(ctx->args[1], *(volatile u64 *)nowhere);
+}
+
+SEC("?tp_btf/dwell_no_such_hook")
+int canary_absent(void *ctx)
+{
+	return canary_send(current_task(), 1);
+}

@@ -32,10 +32,14 @@ static void add_program(const struct bpf_program *program, struct cost *cost)
 	cost->bpf_misses += info.recursion_misses;
 }
 
-/* From fdinfo: the only place where the kernel states a map's memory. */
+/*
+ * From fdinfo, the only place where the kernel states a map's memory; before 6.4 it forgets
+ * the pages of a ring buffer.
+ */
 static u64 map_memory(const struct bpf_map *map)
 {
 	_cleanup_fclose_ FILE *file = NULL;
+	u64 least = bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF ? bpf_map__max_entries(map) : 0;
 	unsigned long long bytes;
 	char line[128];
 
@@ -45,8 +49,8 @@ static u64 map_memory(const struct bpf_map *map)
 	file = fopen(line, "re");
 	while (file && fgets(line, sizeof(line), file))
 		if (sscanf(line, "memlock: %llu", &bytes) == 1)
-			return bytes;
-	return 0;
+			return bytes > least ? bytes : least;
+	return least;
 }
 
 static u64 cpu_ns(int who)

@@ -308,8 +308,8 @@ void cause_find(const struct facts *facts, struct finding *finding)
 	static bool (*const rules[])(const struct facts *, struct finding *) = {
 		missing_capability,
 		inside_user_namespace,
-		kernel_config,
 		too_old,
+		kernel_config,
 		no_btf,
 		tracefs_missing,
 		locked_down,

@@ -28,6 +28,7 @@ static bool is_noise(const char *line, size_t length)
 		VERIFIER_END,
 		"BPF program load failed",
 		"failed to load: -",
+		"failed to prepare load attributes",
 	};
 
 	if (length == 0)

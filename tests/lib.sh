@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# For test scripts, which source it: TAP results and what many of them need.
+# BUILD is the build folder, set by the Makefile.
+
+DWELL=${BUILD:-build}/dwell
+TOOLS=${BUILD:-build}/tests
+failures=0
+
+# check "what is expected" COMMAND...: ok if the command succeeds; else its output is shown.
+check() {
+	local what=$1 output
+	shift
+	if output=$("$@" 2>&1); then
+		echo "ok - $what"
+	else
+		echo "not ok - $what"
+		echo "$output" | sed 's/^/#   /'
+		failures=$((failures + 1))
+	fi
+}
+
+finish() {
+	[ "$failures" -eq 0 ]
+	exit
+}
+
+# Scripts mount what they need; a machine may start without.
+mount_tracefs() {
+	mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
+}
+
+mount_securityfs() {
+	mountpoint -q /sys/kernel/security ||
+		mount -t securityfs securityfs /sys/kernel/security 2>/dev/null || :
+}
+
+need_root() {
+	if [ "$(id -u)" -ne 0 ]; then
+		echo "not ok - $(basename "$0") needs root: sudo make check-live"
+		exit 1
+	fi
+}

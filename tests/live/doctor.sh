@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The doctor on the running kernel: its table, its JSON, its time, its manners.
+. tests/lib.sh
+need_root
+mount_tracefs
+mount_securityfs
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+json=$work/doctor.json
+
+start=$(date +%s%N)
+"$DWELL" doctor --json --host >"$json"
+status=$?
+took=$((($(date +%s%N) - start) / 1000000))
+
+check "exits 0 where the core works" test $status -eq 0
+check "takes under 5 s ($took ms)" test $took -lt 5000
+check "its JSON follows docs/doctor.schema.json" tests/schema.py docs/doctor.schema.json "$json"
+check "every feature that is not ok has a cause and a remedy" jq -e \
+	'[.features[] | select(.status != "ok") | .cause.text, .cause.remedy] | all(. != null and . != "")' "$json"
+check "no record of its own was lost" jq -e '.pipeline.lost | add == 0' "$json"
+
+is() { # is NAME STATUS GATE [CAUSE]
+	check "$1 is $2 at the gate $3${4:+, because of $4}" jq -e --arg n "$1" --arg s "$2" --arg g "$3" \
+		--arg c "${4:-}" '.features[] | select(.name == $n)
+		| .status == $s and .gate == $g and (.cause.id // "") == $c' "$json"
+}
+
+for feature in ring_buffer tp_btf sched_switch raw_tracepoint tracepoint perf_cpu_clock uprobe \
+	uretprobe usdt task_storage user_stack kernel_stack iter_task sock_state; do
+	is $feature ok delivery
+done
+
+# What this kernel lacks depends on the kernel; where its configuration says so, so must we.
+if zgrep -q '^# CONFIG_KPROBES is not set' /proc/config.gz 2>/dev/null; then
+	is kprobe unavailable attach kernel_config
+	is fentry unavailable load unexplained
+	check "fentry's EPERM is said to be unexplained, in as many words" jq -e \
+		'.features[] | select(.name == "fentry") | .cause.text
+		| test("EPERM although every known precondition holds") and test("does not say why")' "$json"
+fi
+
+check "its text has no line beyond 80 columns" sh -c \
+	"'$DWELL' doctor --host | awk '{ gsub(/[\200-\277]/, \"\"); if (length(\$0) > 80) exit 1 }'"
+check "its text goes to stdout, nothing to stderr" sh -c "test -z \"\$('$DWELL' doctor 2>&1 >/dev/null)\""
+check "-v shows the whole verifier log" sh -c "'$DWELL' doctor -v 2>&1 >/dev/null | grep -q 'libbpf:'"
+check "no colour where there is no terminal" sh -c "! '$DWELL' doctor | grep -q '$(printf '\033')'"
+check "--color always means it" sh -c "'$DWELL' doctor --color always | grep -q '$(printf '\033')'"
+check "a full stdout is an error, not silence" sh -c "! '$DWELL' doctor --json >/dev/full 2>/dev/null"
+check "a wrong option is 64, with a hint" sh -c "'$DWELL' doctor --nonsense 2>'$work/err'; test \$? -eq 64 && grep -q -- --help '$work/err'"
+check "a wrong command is 64" sh -c "'$DWELL' nonsense 2>/dev/null; test \$? -eq 64"
+check "bare dwell prints one screen of help" sh -c "test \$('$DWELL' | wc -l) -le 24"
+finish

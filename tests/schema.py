@@ -1,0 +1,14 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""schema.py SCHEMA FILE: says where FILE breaks SCHEMA; exits 0 if nowhere."""
+import json
+import sys
+
+import jsonschema
+
+with open(sys.argv[1]) as schema, open(sys.argv[2]) as document:
+    checker = jsonschema.Draft7Validator(json.load(schema))
+    errors = list(checker.iter_errors(json.load(document)))
+for error in errors:
+    print("/".join(map(str, error.path)), error.message)
+sys.exit(bool(errors))

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../signals/canary/canary.h"
+#include "../../src/base/text.h"
+#include "../../src/model/signal.h"
+#include "../../src/worker/worker.h"
+
+static ssize_t job_echo(int fd, const void *request, size_t size, void *reply, size_t room)
+{
+	(void)fd;
+	if (size > room)
+		return -EMSGSIZE;
+	memcpy(reply, request, size);
+	return (ssize_t)size;
+}
+
+static ssize_t job_read(int fd, const void *request, size_t size, void *reply, size_t room)
+{
+	(void)request;
+	(void)size;
+	return read(fd, reply, room);
+}
+
+static ssize_t job_lie(int fd, const void *request, size_t size, void *reply, size_t room)
+{
+	(void)fd;
+	(void)request;
+	(void)size;
+	(void)reply;
+	(void)room;
+	return -ENOTRECOVERABLE;
+}
+
+static ssize_t job_status(int fd, const void *request, size_t size, void *reply, size_t room)
+{
+	(void)fd;
+	(void)request;
+	(void)size;
+	return text_read_file("/proc/self/status", reply, room);
+}
+
+enum { ECHO, READ, LIE, STATUS };
+static const worker_job jobs[] = {job_echo, job_read, job_lie, job_status};
+
+struct fixture {
+	struct queue *queue;
+	struct worker *worker;
+};
+
+static struct fixture fixture;
+
+static int start(void **state)
+{
+	*state = &fixture;
+	return queue_create(QUEUE_BYTES_MIN, &fixture.queue) ||
+	       worker_start(fixture.queue, jobs, 4, &fixture.worker);
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	worker_stop(fixture.worker);
+	queue_destroy(fixture.queue);
+	return 0;
+}
+
+static void push(const struct rec_canary *record)
+{
+	assert_true(queue_push(fixture.queue, record, sizeof(*record), 1));
+}
+
+static void records_are_checked_and_counted(void **state)
+{
+	struct rec_canary record = {
+		.hdr = {.type = SIG_CANARY,
+			.version = SIG_VERSION_CANARY,
+			.size = sizeof(record),
+			.ts_ns = 1,
+			.seq = 1},
+		.token = 99,
+		.value = 5,
+	};
+	struct queue_outcome outcome;
+	struct canary_tally tally;
+
+	(void)state;
+	push(&record);
+	record.value = 3;
+	push(&record);
+	record.hdr.ts_ns = 0;
+	push(&record);
+	record.hdr.ts_ns = 1;
+	record.hdr.type = 31;
+	push(&record);
+	queue_wake(fixture.queue);
+	assert_int_equal(worker_signal_state(fixture.worker, SIG_CANARY, &tally, sizeof(tally)),
+			 sizeof(tally));
+	assert_int_equal(tally.count, 2);
+	assert_int_equal(tally.token, 99);
+	assert_int_equal(tally.best_value, 5);
+	queue_outcome(fixture.queue, &outcome);
+	assert_int_equal(outcome.accepted, 2);
+	assert_int_equal(outcome.malformed, 1);
+	assert_int_equal(outcome.unknown, 1);
+}
+
+static void jobs_answer_and_take_descriptors(void **state)
+{
+	char reply[64] = "";
+	int fd;
+
+	(void)state;
+	assert_int_equal(worker_call(fixture.worker, ECHO, -1, "hello", 6, reply, sizeof(reply)),
+			 6);
+	assert_string_equal(reply, "hello");
+	fd = open("/proc/version", O_RDONLY);
+	assert_int_equal(worker_call(fixture.worker, READ, fd, NULL, 0, reply, 5), -EMSGSIZE);
+	lseek(fd, 0, SEEK_SET);
+	assert_true(worker_call(fixture.worker, READ, fd, NULL, 0, reply, sizeof(reply)) < 0);
+	close(fd);
+	assert_int_equal(worker_call(fixture.worker, LIE, -1, NULL, 0, reply, sizeof(reply)),
+			 -ENOTRECOVERABLE);
+	assert_int_equal(worker_call(fixture.worker, 77, -1, NULL, 0, reply, sizeof(reply)),
+			 -ENOSYS);
+}
+
+static void worker_has_no_privilege(void **state)
+{
+	char status[4096] = "";
+	unsigned long long caps = 1;
+	const char *line;
+
+	(void)state;
+	assert_true(worker_call(fixture.worker, STATUS, -1, NULL, 0, status, sizeof(status)) > 0);
+	assert_non_null(line = strstr(status, "CapEff:"));
+	assert_int_equal(sscanf(line, "CapEff: %llx", &caps), 1);
+	assert_int_equal(caps, 0);
+	assert_non_null(line = strstr(status, "CapPrm:"));
+	assert_int_equal(sscanf(line, "CapPrm: %llx", &caps), 1);
+	assert_int_equal(caps, 0);
+	assert_non_null(strstr(status, "NoNewPrivs:\t1"));
+	assert_null(strstr(status, "Uid:\t0"));
+}
+
+static void dead_worker_is_noticed(void **state)
+{
+	char reply[8];
+
+	(void)state;
+	kill(worker_pid(fixture.worker), SIGKILL);
+	assert_true(worker_call(fixture.worker, ECHO, -1, "x", 1, reply, sizeof(reply)) < 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(records_are_checked_and_counted, start, stop),
+		cmocka_unit_test_setup_teardown(jobs_answer_and_take_descriptors, start, stop),
+		cmocka_unit_test_setup_teardown(worker_has_no_privilege, start, stop),
+		cmocka_unit_test_setup_teardown(dead_worker_is_noticed, start, stop),
+	};
+
+	return cmocka_run_group_tests_name("worker", tests, NULL, NULL);
+}
