@@ -12,7 +12,10 @@
 #   make check-long       what takes longer than CI has: fuzzing, soak
 #   make bpf-arm64        the kernel side compiles for arm64
 #   make GEN_VMLINUX=1    build against a generated vmlinux.h, as a check of ours
+#   make man              the man pages, from docs/
 #   make install DESTDIR= PREFIX=
+#
+# VERBOSE=1 shows each command; WERROR= lets warnings pass, for compilers newer than ours.
 
 V ?= release
 CC ?= cc
@@ -29,7 +32,7 @@ endif
 
 # --- variants ----------------------------------------------------------------------------
 
-B := build$(if $(filter-out release,$(V)),/$(V))$(if $(GEN_VMLINUX),/gen)
+B := build$(if $(filter-out release,$(V)),/$(V))$(if $(GEN_VMLINUX),/generated-vmlinux)
 
 VARIANT_release := -O2
 VARIANT_asan := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -43,7 +46,8 @@ CC := $(CLANG)
 endif
 
 LIBS := libbpf libelf zlib jansson libcap
-WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+WERROR ?= -Werror
+WARN := -Wall -Wextra $(WERROR) -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 CFLAGS ?= -g
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE $(WARN) $(VARIANT_$(V)) $(CFLAGS) -fPIE \
 	-fstack-protector-strong -I$(B)/gen $(shell $(PKG_CONFIG) --cflags $(LIBS))
@@ -60,6 +64,9 @@ TEST_SRC := $(wildcard tests/unit/*_test.c)
 TOOL_SRC := $(wildcard tests/live/*.c)
 FUZZ_SRC := $(wildcard fuzz/*_fuzz.c)
 
+Q := $(if $(VERBOSE),,@)
+say = @printf '  %-8s %s\n' $(1) $@
+
 all: $(B)/dwell
 
 # --- the kernel side ---------------------------------------------------------------------
@@ -74,23 +81,27 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) $(WARN) \
 
 $(B)/gen/vmlinux.h:
 	@mkdir -p $(@D)
-	$(BPFTOOL) btf dump file /sys/kernel/btf/vmlinux format c > $@
+	$(call say,GEN)
+	$(Q)$(BPFTOOL) btf dump file /sys/kernel/btf/vmlinux format c > $@
 
 $(B)/bpf/%.bpf.o: %.bpf.c $(if $(GEN_VMLINUX),$(B)/gen/vmlinux.h)
 	@mkdir -p $(@D)
-	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+	$(call say,BPF)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
 bpf_object = $(patsubst %.bpf.c,$(B)/bpf/%.bpf.o,$(1))
 
 # The main object, and one per user of kernel functions (libbpf refuses such an object whole).
 $(B)/gen/dwell.bpf.o: $(call bpf_object,$(BPF_MAIN_SRC))
 	@mkdir -p $(@D)
-	$(BPFTOOL) gen object $@ $^
+	$(call say,LINK)
+	$(Q)$(BPFTOOL) gen object $@ $^
 
 define kfunc_object
 $(B)/gen/$(1)_kfunc.bpf.o: $(call bpf_object,bpf/core.bpf.c signals/$(1)/$(1).kfunc.bpf.c)
 	@mkdir -p $$(@D)
-	$$(BPFTOOL) gen object $$@ $$^
+	$$(call say,LINK)
+	$$(Q)$$(BPFTOOL) gen object $$@ $$^
 endef
 KFUNC_SIGNALS := $(patsubst %.kfunc.bpf.c,%,$(notdir $(BPF_KFUNC_SRC)))
 $(foreach signal,$(KFUNC_SIGNALS),$(eval $(call kfunc_object,$(signal))))
@@ -99,11 +110,13 @@ BPF_SOURCES := dwell $(addsuffix _kfunc,$(KFUNC_SIGNALS))
 SKELETONS := $(BPF_SOURCES:%=$(B)/gen/%.skel.h)
 
 $(B)/gen/%.skel.h: $(B)/gen/%.bpf.o
-	$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+	$(call say,GEN)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
 $(B)/gen/bpf_sources.inc: $(SKELETONS)
-	printf 'BPF_SOURCE(%s)\n' $(BPF_SOURCES) > $@
-	printf '#include "%s.skel.h"\n' $(BPF_SOURCES) > $(@D)/bpf_skeletons.inc
+	$(call say,GEN)
+	$(Q)printf 'BPF_SOURCE(%s)\n' $(BPF_SOURCES) > $@
+	$(Q)printf '#include "%s.skel.h"\n' $(BPF_SOURCES) > $(@D)/bpf_skeletons.inc
 
 bpf-arm64:
 	$(MAKE) BPF_ARCH=arm64 B=$(B)/arm64 $(patsubst %.bpf.c,$(B)/arm64/bpf/%.bpf.o,$(BPF_SRC))
@@ -114,23 +127,36 @@ user_object = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
 # The skeleton is generated, so its user waits for it; the rest is found by -MMD.
 $(B)/obj/src/capture/object.o: $(B)/gen/bpf_sources.inc
 
 $(B)/libdwell.a: $(call user_object,$(USER_SRC))
-	rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR)
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $^
 
 $(B)/dwell: $(B)/obj/src/main.o $(B)/libdwell.a
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
-install: $(B)/dwell
+MAN := $(patsubst docs/%.md,$(B)/man/%,$(wildcard docs/*.1.md))
+
+$(B)/man/%: docs/%.md
+	@mkdir -p $(@D)
+	$(call say,MAN)
+	$(Q)lowdown -s --out-no-smarty --parse-no-intraemph -t man $< -o $@
+
+man: $(MAN)
+
+# The man pages need lowdown; without it the rest is installed all the same.
+install: $(B)/dwell $(if $(shell command -v lowdown),man)
 	install -D -m 755 $(B)/dwell $(DESTDIR)$(PREFIX)/bin/dwell
-	install -d $(DESTDIR)$(PREFIX)/share/man/man1
-	for page in docs/*.1; do \
-		install -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man1/; \
+	for page in $(wildcard $(B)/man/*.1) $(MAN); do \
+		[ ! -e $$page ] || install -D -m 644 $$page \
+			$(DESTDIR)$(PREFIX)/share/man/man1/$$(basename $$page); \
 	done
 
 # --- tests -------------------------------------------------------------------------------
@@ -140,24 +166,29 @@ LIVE_TOOLS := $(patsubst tests/live/%.c,$(B)/tests/%,$(TOOL_SRC))
 
 $(B)/tests/%: $(B)/obj/tests/unit/%.o $(B)/libdwell.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
 $(B)/tests/%: $(B)/obj/tests/live/%.o $(B)/libdwell.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # Every struct of our vmlinux.h, in an object whose BTF vmlinux_test holds against a kernel's.
 TYPES_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -DBPF_NO_PRESERVE_ACCESS_INDEX \
 	-Ibpf -I/usr/include/$(MULTIARCH)
 $(B)/gen/vmlinux_types.bpf.c: bpf/vmlinux.h
 	@mkdir -p $(@D)
-	echo '#include "vmlinux.h"' > $@
-	$(CLANG) $(TYPES_CFLAGS) -E $< | awk '/^# / { ours = $$3 ~ /vmlinux\.h"$$/ } \
+	$(call say,GEN)
+	$(Q)echo '#include "vmlinux.h"' > $@
+	$(Q)$(CLANG) $(TYPES_CFLAGS) -E $< | awk '/^# / { ours = $$3 ~ /vmlinux\.h"$$/ } \
 		ours && /^struct [a-z_0-9]+ \{/ { print "struct " $$2 " ref_" $$2 ";" }' >> $@
 $(B)/gen/vmlinux_types.bpf.o: $(B)/gen/vmlinux_types.bpf.c
-	$(CLANG) $(TYPES_CFLAGS) -c $< -o $@
+	$(call say,BPF)
+	$(Q)$(CLANG) $(TYPES_CFLAGS) -c $< -o $@
 $(B)/gen/vmlinux_types.inc: $(B)/gen/vmlinux_types.bpf.o
-	od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g' > $@
+	$(call say,GEN)
+	$(Q)od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g' > $@
 $(B)/obj/tests/unit/vmlinux_test.o: $(B)/gen/vmlinux_types.inc
 
 tests: $(UNIT_TESTS) $(LIVE_TOOLS)
@@ -188,19 +219,22 @@ FUZZ_SECONDS ?= 300
 
 $(B)/fuzz/%: $(B)/obj/fuzz/%.o $(B)/libdwell.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
 
 fuzzers: $(FUZZERS)
 
 check-long:
 	$(MAKE) V=fuzz fuzzers
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run -- fuzz/run.sh build/fuzz/fuzz
+	$(MAKE) all tests
+	BUILD=build tests/run tests/soak.sh
 
 clean:
 	rm -rf build
 
 .PHONY: all tests check check-live check-vm check-layers check-format check-long format fuzzers \
-	bpf-arm64 install clean
+	bpf-arm64 man install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 

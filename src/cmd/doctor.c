@@ -124,7 +124,7 @@ int cmd_doctor(int argc, char **argv)
 	bool progress = isatty(STDERR_FILENO);
 	struct options options = {0};
 	struct doctor_report report;
-	int status;
+	int status = EXIT_OK;
 
 	if (parse(argc, argv, &options)) {
 		fputs("Try 'dwell doctor --help'.\n", stderr);
@@ -143,8 +143,6 @@ int cmd_doctor(int argc, char **argv)
 		status = print_json(&report);
 	else
 		doctor_print_text(&report, wants_color(options.color), stdout);
-	if (!options.json)
-		status = EXIT_OK;
 	if (status == EXIT_OK && !report.core_works)
 		status = EXIT_UNSUPPORTED;
 	doctor_report_free(&report);

@@ -39,7 +39,7 @@ u32 trigger_syscall(void)
 }
 
 /* Kept whole and apart, so that it has an address and a first instruction of its own. */
-__attribute__((noinline, noclone, used)) static u64 trigger_call_target(const u64 *mark)
+__attribute__((noinline, used)) static u64 trigger_call_target(const u64 *mark)
 {
 	__asm__ volatile("" ::: "memory");
 	return *mark;

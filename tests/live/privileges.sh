@@ -14,7 +14,7 @@ install -m 755 "$DWELL" "$work/dwell"
 
 # as_nobody CAPABILITIES...: a user without rights but for those
 as_nobody() {
-	local caps=-all cap
+	local caps=-all
 	while [ "$1" != -- ]; do caps=$caps,+$1; shift; done
 	shift
 	setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=$caps --ambient-caps=$caps \

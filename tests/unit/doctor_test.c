@@ -203,6 +203,16 @@ static void kernel_config_is_understood(void **state)
 	assert_int_equal(ask_kconfig("", "A"), '!');
 }
 
+/* Of a line: the rest of a UTF-8 character takes no room. */
+static int columns(const char *line)
+{
+	int count = 0;
+
+	for (; *line && *line != '\n'; line++)
+		count += (*line & 0xc0) != 0x80;
+	return count;
+}
+
 /* A report of a made-up host: 80 columns, equal causes told once. UPDATE=1 writes it anew. */
 static void report_reads_as_before(void **state)
 {
@@ -233,9 +243,8 @@ static void report_reads_as_before(void **state)
 		cause_find(&report.facts, &findings[i]);
 	doctor_print_text(&report, false, out);
 	fclose(out);
-	for (char *line = strtok(strdup(text), "\n"); line; line = strtok(NULL, "\n"))
-		if (!strstr(line, "→") && !strstr(line, "…"))
-			assert_true(strlen(line) <= 80);
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+		assert_true(columns(line) <= 80);
 	if (getenv("UPDATE")) {
 		FILE *file = fopen(golden, "w");
 
