@@ -46,6 +46,10 @@ CC := $(CLANG)
 endif
 
 LIBS := libbpf libelf zlib jansson libcap
+MISSING := $(shell for lib in $(LIBS); do $(PKG_CONFIG) --exists $$lib || echo $$lib; done)
+ifneq ($(MISSING),)
+$(error not found by $(PKG_CONFIG): $(MISSING). README.md has the list of packages)
+endif
 WERROR ?= -Werror
 WARN := -Wall -Wextra $(WERROR) -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 CFLAGS ?= -g
@@ -64,6 +68,11 @@ TEST_SRC := $(wildcard tests/unit/*_test.c)
 TOOL_SRC := $(wildcard tests/live/*.c)
 FUZZ_SRC := $(wildcard fuzz/*_fuzz.c)
 
+# A file that disappears must be missed too: this one changes with the lists, and only then.
+SOURCES := $(B)/gen/sources
+$(shell mkdir -p $(B)/gen && echo '$(BPF_SRC) $(USER_SRC)' | cmp -s - $(SOURCES) || \
+	echo '$(BPF_SRC) $(USER_SRC)' > $(SOURCES))
+
 Q := $(if $(VERBOSE),,@)
 say = @printf '  %-8s %s\n' $(1) $@
 
@@ -79,7 +88,7 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) $(WARN) \
 	-Wno-unused-parameter -Wno-missing-prototypes -I$(VMLINUX_DIR) -Ibpf \
 	-I/usr/include/$(MULTIARCH) -MMD -MP
 
-$(B)/gen/vmlinux.h:
+$(B)/gen/vmlinux.h: /sys/kernel/btf/vmlinux
 	@mkdir -p $(@D)
 	$(call say,GEN)
 	$(Q)$(BPFTOOL) btf dump file /sys/kernel/btf/vmlinux format c > $@
@@ -92,10 +101,10 @@ $(B)/bpf/%.bpf.o: %.bpf.c $(if $(GEN_VMLINUX),$(B)/gen/vmlinux.h)
 bpf_object = $(patsubst %.bpf.c,$(B)/bpf/%.bpf.o,$(1))
 
 # The main object, and one per user of kernel functions (libbpf refuses such an object whole).
-$(B)/gen/dwell.bpf.o: $(call bpf_object,$(BPF_MAIN_SRC))
+$(B)/gen/dwell.bpf.o: $(call bpf_object,$(BPF_MAIN_SRC)) $(SOURCES)
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$(Q)$(BPFTOOL) gen object $@ $^
+	$(Q)$(BPFTOOL) gen object $@ $(filter %.o,$^)
 
 define kfunc_object
 $(B)/gen/$(1)_kfunc.bpf.o: $(call bpf_object,bpf/core.bpf.c signals/$(1)/$(1).kfunc.bpf.c)
@@ -113,7 +122,7 @@ $(B)/gen/%.skel.h: $(B)/gen/%.bpf.o
 	$(call say,GEN)
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
-$(B)/gen/bpf_sources.inc: $(SKELETONS)
+$(B)/gen/bpf_sources.inc: $(SKELETONS) $(SOURCES)
 	$(call say,GEN)
 	$(Q)printf 'BPF_SOURCE(%s)\n' $(BPF_SOURCES) > $@
 	$(Q)printf '#include "%s.skel.h"\n' $(BPF_SOURCES) > $(@D)/bpf_skeletons.inc
@@ -133,10 +142,10 @@ $(B)/obj/%.o: %.c
 # The skeleton is generated, so its user waits for it; the rest is found by -MMD.
 $(B)/obj/src/capture/object.o: $(B)/gen/bpf_sources.inc
 
-$(B)/libdwell.a: $(call user_object,$(USER_SRC))
+$(B)/libdwell.a: $(call user_object,$(USER_SRC)) $(SOURCES)
 	$(call say,AR)
 	$(Q)rm -f $@
-	$(Q)$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $(filter %.o,$^)
 
 $(B)/dwell: $(B)/obj/src/main.o $(B)/libdwell.a
 	$(call say,LINK)
@@ -154,15 +163,17 @@ man: $(MAN)
 # The man pages need lowdown; without it the rest is installed all the same.
 install: $(B)/dwell $(if $(shell command -v lowdown),man)
 	install -D -m 755 $(B)/dwell $(DESTDIR)$(PREFIX)/bin/dwell
-	for page in $(wildcard $(B)/man/*.1) $(MAN); do \
+	for page in $(MAN); do \
 		[ ! -e $$page ] || install -D -m 644 $$page \
 			$(DESTDIR)$(PREFIX)/share/man/man1/$$(basename $$page); \
 	done
+	install -D -m 644 docs/doctor.schema.json $(DESTDIR)$(PREFIX)/share/dwell/doctor.schema.json
 
 # --- tests -------------------------------------------------------------------------------
 
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/%,$(TEST_SRC))
 LIVE_TOOLS := $(patsubst tests/live/%.c,$(B)/tests/%,$(TOOL_SRC))
+LIVE_TESTS := $(filter %_test,$(LIVE_TOOLS)) # these run by themselves, the rest for a script
 
 $(B)/tests/%: $(B)/obj/tests/unit/%.o $(B)/libdwell.a
 	@mkdir -p $(@D)
@@ -190,6 +201,7 @@ $(B)/gen/vmlinux_types.inc: $(B)/gen/vmlinux_types.bpf.o
 	$(call say,GEN)
 	$(Q)od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g' > $@
 $(B)/obj/tests/unit/vmlinux_test.o: $(B)/gen/vmlinux_types.inc
+$(B)/obj/tests/unit/object_test.o: $(B)/gen/bpf_sources.inc
 
 tests: $(UNIT_TESTS) $(LIVE_TOOLS)
 
@@ -197,11 +209,10 @@ check: $(B)/dwell $(UNIT_TESTS)
 	BUILD=$(B) tests/run $(UNIT_TESTS) $(sort $(wildcard tests/unit/*.sh))
 
 check-live: $(B)/dwell $(LIVE_TOOLS)
-	BUILD=$(B) tests/run $(sort $(wildcard tests/live/*.sh))
+	BUILD=$(B) tests/run $(LIVE_TESTS) $(sort $(wildcard tests/live/*.sh))
 
 check-vm: $(B)/dwell $(B)/tests/vmlinux_test $(LIVE_TOOLS)
-	OUT=$(B)/vm tests/run -- tests/vm/run.sh $(B)/dwell $(B)/tests/vmlinux_test \
-		$(B)/tests/load_test
+	OUT=$(B)/vm tests/run -- tests/vm/run.sh $(B)/dwell $(B)/tests/vmlinux_test $(LIVE_TESTS)
 
 check-layers:
 	tests/layers.sh .

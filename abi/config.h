@@ -14,7 +14,7 @@
 
 /* KNOB(name, default, least, most, meaning); all are u32. */
 #define FROZEN_KNOBS(KNOB)                                                                         \
-	KNOB(cfg_pidns_inum, 0, 0, U32_LIMIT, "inode of dwell's pid namespace")                    \
+	KNOB(cfg_pidns_inum, 0, 1, U32_LIMIT, "inode of dwell's pid namespace")                    \
 	KNOB(cfg_self_tgid, 0, 0, PID_LIMIT, "dwell's own process; 0: none to exclude")            \
 	KNOB(cfg_worker_tgid, 0, 0, PID_LIMIT, "dwell's worker process; 0: none to exclude")       \
 	KNOB(cfg_wake_bytes, 65536, 4096, 1 << 30, "wake the reader per this many bytes, 2^n")     \

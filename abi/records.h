@@ -65,11 +65,24 @@ struct emit_counts {
 	u64 sent; /* records that a probe wanted to send */
 	struct {
 		u64 ring_full; /* not sent for want of room, detail and event both lost */
+		u64 ring_busy; /* not sent although there was room: the lock was held */
 		u64 coalesced; /* not sent for want of room, but counted in its bucket */
 	} of[SIGNAL_LIMIT];
 };
 
 #pragma GCC diagnostic pop
+
+/* Two rows with one id do not compile: two cases with one value. */
+static inline int signal_is_known(int type)
+{
+	switch (type) {
+#define SIGNAL(id, ...) case id:
+#include "signals.def"
+#undef SIGNAL
+		return 1;
+	}
+	return 0;
+}
 
 #define SIGNAL(id, NAME, name, ...)                                                                \
 	_Static_assert((id) > 0 && (id) < SIGNAL_LIMIT, #name ": id out of range");                \

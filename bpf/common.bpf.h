@@ -6,7 +6,7 @@
 #ifndef DWELL_COMMON_BPF_H
 #define DWELL_COMMON_BPF_H
 
-#include "vmlinux.h"
+#include <vmlinux.h> /* ours, or a generated one: the build says which */
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>

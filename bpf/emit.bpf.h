@@ -25,6 +25,19 @@ static __always_inline void emit_count(u64 *counter)
 	__sync_fetch_and_add(counter, 1);
 }
 
+/* Why a reservation failed; in an NMI the ring's lock may be held by whom it interrupted. */
+static __always_inline u64 *emit_loss(struct emit_counts *counts, u16 type, enum drop_class class,
+				      u16 size)
+{
+	u64 room = bpf_ringbuf_query(&records, BPF_RB_RING_SIZE) -
+		   bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA);
+
+	if (class == DROP_HISTOGRAM)
+		return &counts->of[type].coalesced;
+	return room > (u64)size + RINGBUF_HDR_BYTES ? &counts->of[type].ring_busy
+						    : &counts->of[type].ring_full;
+}
+
 static __always_inline void *emit_reserve(u16 type, u16 version, enum drop_class class, u16 size,
 					  struct task_struct *task)
 {
@@ -38,8 +51,7 @@ static __always_inline void *emit_reserve(u16 type, u16 version, enum drop_class
 
 	hdr = bpf_ringbuf_reserve(&records, size, 0);
 	if (!hdr) {
-		emit_count(class == DROP_HISTOGRAM ? &counts->of[type].coalesced
-						   : &counts->of[type].ring_full);
+		emit_count(emit_loss(counts, type, class, size));
 		return NULL;
 	}
 	hdr->type = type;

@@ -2,9 +2,13 @@
 /*
  * Dispatch, and nothing else.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -33,23 +37,68 @@ static void print_help(FILE *out)
 	      out);
 }
 
-int main(int argc, char **argv)
+/* A closed stdin, stdout or stderr would become the first file that we open. */
+static void open_standard_files(void)
 {
-	const char *name = argc > 1 ? argv[1] : NULL;
+	int fd;
 
-	signal(SIGPIPE,
-	       SIG_IGN); /* a closed pipe is an error of write(), told or not by a command */
-	if (!name || !strcmp(name, "-h") || !strcmp(name, "--help") || !strcmp(name, "help")) {
-		print_help(stdout);
-		return EXIT_OK;
-	}
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+/* What could not be written must not look like success; a reader that has left is no error. */
+static int check_stdout(int status)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	if (errno == EPIPE)
+		return status;
+	log_error("cannot write to stdout: %s", strerror(errno));
+	return EXIT_FAILED;
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "help";
+	bool help = !strcmp(name, "-h") || !strcmp(name, "--help") || !strcmp(name, "help");
+
 	if (!strcmp(name, "-V") || !strcmp(name, "--version")) {
 		puts("dwell " DWELL_VERSION);
 		return EXIT_OK;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (!strcmp(name, commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
-	log_error("there is no command '%s'; 'dwell --help' lists them", name);
+	if (help && argc <= 2) {
+		print_help(stdout);
+		return EXIT_OK;
+	}
+	if (help) /* dwell help COMMAND */
+		name = argv[2];
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		char full_name[64];
+		char *help_args[] = {full_name, (char *)"--help", NULL};
+
+		if (strcmp(name, commands[i].name))
+			continue;
+		snprintf(full_name, sizeof(full_name), "dwell %s", name);
+		if (help)
+			return commands[i].run(2, help_args);
+		argv[1] = full_name; /* getopt opens its complaints with it */
+		return commands[i].run(argc - 1, argv + 1);
+	}
+	if (name[0] == '-')
+		log_error("unknown option '%s'; options come after the command, as in "
+			  "'dwell doctor --json'",
+			  name);
+	else
+		log_error("there is no command '%s'; 'dwell --help' lists them", name);
 	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	open_standard_files();
+	signal(SIGPIPE, SIG_IGN); /* writing says so */
+	return check_stdout(dispatch(argc, argv));
 }

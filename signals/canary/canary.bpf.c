@@ -289,12 +289,14 @@ static long vma_found(struct task_struct *task, struct vm_area_struct *vma, u64 
 	return 0;
 }
 
-SEC("?uprobe")
-int canary_vma(struct pt_regs *ctx)
+SEC("?tp_btf/sys_enter")
+int BPF_PROG(canary_vma, struct pt_regs *regs, long id)
 {
 	u64 found = 0;
 
-	bpf_find_vma(bpf_get_current_task_btf(), PT_REGS_IP(ctx), vma_found, &found, 0);
+	if (id != cfg_canary_syscall)
+		return 0;
+	bpf_find_vma(bpf_get_current_task_btf(), PT_REGS_IP_CORE(regs), vma_found, &found, 0);
 	return canary_send(current_task(), found);
 }
 

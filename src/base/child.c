@@ -2,6 +2,7 @@
 #include "child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -11,14 +12,41 @@
 
 #include "clock.h"
 
+#define KILL_WAIT_NS (2 * NS_PER_S)
+
 int child_die_with_parent(void)
 {
 	return prctl(PR_SET_PDEATHSIG, SIGKILL) ? -errno : 0;
 }
 
-int child_start(struct child *ret_child, void (*run)(int sock, void *context), void *context)
+/* What it does not need could be used against us: other files, and the terminal's input queue. */
+static int leave_behind(int sock, int keep_fd)
 {
-	int pair[2];
+	unsigned int low = (unsigned int)(sock < keep_fd || keep_fd < 0 ? sock : keep_fd);
+	unsigned int high = (unsigned int)(sock < keep_fd ? keep_fd : sock);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (setsid() < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0 ||
+	    dup2(null, STDOUT_FILENO) < 0)
+		return -errno;
+	if ((low > 3 && close_range(3, low - 1, 0)) ||
+	    (high > low + 1 && close_range(low + 1, high - 1, 0)) || close_range(high + 1, ~0u, 0))
+		return -errno;
+	return 0;
+}
+
+/* A child that does not read must not hold us up. */
+static int bound_sends(int sock)
+{
+	const struct timeval limit = {.tv_sec = 1};
+
+	return setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) ? -errno : 0;
+}
+
+int child_start(struct child *ret_child, void (*run)(int sock, void *context), void *context,
+		int keep_fd)
+{
+	int pair[2], err;
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
@@ -30,14 +58,13 @@ int child_start(struct child *ret_child, void (*run)(int sock, void *context), v
 		signal(SIGINT, SIG_IGN);
 		signal(SIGTERM, SIG_IGN);
 		signal(SIGPIPE, SIG_IGN);
-		if (!child_die_with_parent())
+		if (!child_die_with_parent() && !leave_behind(pair[1], keep_fd))
 			run(pair[1], context);
 		_exit(0);
 	}
+	err = pid < 0 ? -errno : bound_sends(pair[0]);
 	close(pair[1]);
-	if (pid < 0) {
-		int err = -errno;
-
+	if (err) {
 		close(pair[0]);
 		return err;
 	}
@@ -54,6 +81,8 @@ void child_stop(struct child *child, u64 grace_ns)
 	while (waitpid(child->pid, NULL, WNOHANG) == 0) {
 		if (clock_now_ns() >= deadline)
 			kill(child->pid, SIGKILL);
+		if (clock_now_ns() >= deadline + KILL_WAIT_NS)
+			return; /* stuck in the kernel, on a dead disk perhaps: init will reap it */
 		nanosleep(&pause, NULL);
 	}
 }

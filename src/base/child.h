@@ -15,13 +15,17 @@ struct child {
 	int sock;
 };
 
-/* run() gets its end of the pair; when it returns, the child exits. Fork before any thread. */
-int child_start(struct child *ret_child, void (*run)(int sock, void *context), void *context);
+/*
+ * run() gets its end of the pair; when it returns, the child exits. Of all that was open it has
+ * that, keep_fd (-1: none) and stderr, and it has left the terminal. Fork before any thread.
+ */
+int child_start(struct child *ret_child, void (*run)(int sock, void *context), void *context,
+		int keep_fd);
 
 /* The parent's death kills the caller. To be repeated after a change of user, which clears it. */
 int child_die_with_parent(void);
 
-/* Closes the socket, gives it so long to end by itself, then kills it. */
+/* Closes the socket, gives it so long to end by itself, then kills it, and waits for a bit. */
 void child_stop(struct child *child, u64 grace_ns);
 
 #endif

@@ -39,15 +39,22 @@ int socket_send(int sock, const void *data, size_t size, int fd)
 	}
 }
 
+/* The one descriptor of a message. More than one was not asked for: all are closed. */
 static int received_fd(struct msghdr *msg)
 {
 	struct cmsghdr *header = CMSG_FIRSTHDR(msg);
-	int fd = -1;
+	int fds[sizeof(union fd_message) / sizeof(int)];
+	size_t count;
 
-	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
-	    header->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(&fd, CMSG_DATA(header), sizeof(int));
-	return fd;
+	if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+		return -1;
+	count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	memcpy(fds, CMSG_DATA(header), count * sizeof(int));
+	if (count == 1)
+		return fds[0];
+	while (count)
+		close(fds[--count]);
+	return -1;
 }
 
 ssize_t socket_receive(int sock, void *data, size_t size, int *ret_fd, int timeout_ms)
@@ -55,16 +62,15 @@ ssize_t socket_receive(int sock, void *data, size_t size, int *ret_fd, int timeo
 	struct pollfd ready = {.fd = sock, .events = POLLIN};
 	struct iovec part = {.iov_base = data, .iov_len = size};
 	union fd_message control;
-	struct msghdr msg = {
-		.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = control.room,
-		.msg_controllen = sizeof(control.room),
-	};
+	struct msghdr msg = {.msg_iov = &part, .msg_iovlen = 1};
 	ssize_t got;
 	int n;
 
-	*ret_fd = -1;
+	if (ret_fd) {
+		*ret_fd = -1;
+		msg.msg_control = control.room;
+		msg.msg_controllen = sizeof(control.room);
+	}
 	do
 		n = poll(&ready, 1, timeout_ms);
 	while (n < 0 && errno == EINTR);
@@ -75,12 +81,13 @@ ssize_t socket_receive(int sock, void *data, size_t size, int *ret_fd, int timeo
 	got = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
 	if (got < 0)
 		return -errno;
-	*ret_fd = received_fd(&msg);
-	if (msg.msg_flags & MSG_TRUNC) {
-		if (*ret_fd >= 0)
-			close(*ret_fd);
+	if (ret_fd)
+		*ret_fd = received_fd(&msg);
+	if (!(msg.msg_flags & MSG_TRUNC))
+		return got;
+	if (ret_fd && *ret_fd >= 0) {
+		close(*ret_fd);
 		*ret_fd = -1;
-		return -EMSGSIZE;
 	}
-	return got;
+	return -EMSGSIZE;
 }

@@ -14,7 +14,8 @@ int socket_send(int sock, const void *data, size_t size, int fd);
 
 /*
  * Waits at most timeout_ms (-1: for ever): bytes received, 0 when the peer is gone, -ETIMEDOUT,
- * -EMSGSIZE for a message larger than size, -errno. *ret_fd is -1 or the caller's to close.
+ * -EMSGSIZE for a message larger than size, -errno. *ret_fd is -1 or the caller's to close; a
+ * NULL ret_fd takes no descriptor, whatever was sent.
  */
 ssize_t socket_receive(int sock, void *data, size_t size, int *ret_fd, int timeout_ms);
 

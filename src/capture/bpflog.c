@@ -76,6 +76,8 @@ void bpflog_begin(struct bpflog *log)
 	log->program[0] = '\0';
 	log->map[0] = '\0';
 	log->length = 0;
+	if (log->text)
+		log->text[0] = '\0';
 	current_log = log;
 	libbpf_set_print(keep);
 }

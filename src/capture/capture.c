@@ -53,18 +53,20 @@ static size_t probes_on(const struct capture *capture)
 	return count;
 }
 
-static void switch_off(struct capture_probe *probe, enum gate gate, int err, const char *log)
+static void switch_off(struct capture_probe *probe, enum gate gate, int err,
+		       const struct bpflog *log)
 {
 	struct failure *failure = &probe->failure;
 
 	failure->gate = gate;
 	failure->err = err < 0 ? -err : err;
 	free(failure->log);
-	failure->log = log ? strdup(log) : NULL;
+	failure->log = log->length ? strdup(log->text) : NULL;
 	if (failure->log)
 		failure_excerpt(failure);
 	log_verbose("%s: %s failed: %s%s%s", probe->spec->program, gate_names[gate],
-		    strerror(failure->err), log ? "\n" : "", log ? log : "");
+		    strerror(failure->err), failure->log ? "\n" : "",
+		    failure->log ? failure->log : "");
 }
 
 static bool names(const char *a, const char *b)
@@ -72,29 +74,35 @@ static bool names(const char *a, const char *b)
 	return a && b[0] && !strcmp(a, b);
 }
 
+/* Whom the failed load names: a program, or a map and so all who use it. */
+static bool is_named(const struct probe *spec, const struct bpflog *log)
+{
+	if (log->program[0])
+		return names(spec->program, log->program) || names(spec->companion, log->program);
+	for (size_t i = 0; i < PROBE_MAPS_MAX; i++)
+		if (names(spec->maps[i], log->map))
+			return true;
+	return false;
+}
+
 /*
- * Switches off whom the failed load names: a program, the users of a map, or all users of an
- * object that is not the main one. Returns how many; 0 means that nothing can be loaded.
+ * Switches off the culprits of a failed load; where none is named, all users of its object,
+ * unless that is the main one. Returns how many; 0 means that nothing can be loaded.
  */
 static size_t switch_off_culprits(struct capture *capture, int source, int err)
 {
-	const struct bpflog *log = &capture->log;
 	size_t count = 0;
 
 	for (size_t i = 0; i < capture->config.probe_count; i++) {
 		struct capture_probe *probe = &capture->probes[i];
-		const struct probe *spec = probe->spec;
-		bool guilty =
-			names(spec->program, log->program) || names(spec->companion, log->program);
+		bool named = is_named(probe->spec, &capture->log);
+		bool of_object = source > 0 && !capture->log.program[0] &&
+				 object_source_of(probe->spec) == source;
 
-		if (!log->program[0])
-			for (size_t k = 0; k < PROBE_MAPS_MAX; k++)
-				guilty |= names(spec->maps[k], log->map);
-		if (source > 0 && object_source_of(spec) == source && !log->program[0])
-			guilty = true;
-		if (!guilty || !probe_is_on(probe))
+		if (!probe_is_on(probe) || !(named || of_object))
 			continue;
-		switch_off(probe, GATE_LOAD, err, log->text);
+		switch_off(probe, GATE_LOAD, err, &capture->log);
+		probe->failure.is_named = named;
 		count++;
 	}
 	return count;
@@ -104,7 +112,7 @@ static void switch_off_all(struct capture *capture, enum gate gate, int err)
 {
 	for (size_t i = 0; i < capture->config.probe_count; i++)
 		if (probe_is_on(&capture->probes[i]))
-			switch_off(&capture->probes[i], gate, err, capture->log.text);
+			switch_off(&capture->probes[i], gate, err, &capture->log);
 }
 
 static int write_filters(struct capture *capture)
@@ -118,12 +126,12 @@ static int write_filters(struct capture *capture)
 	return capture_set_live(capture, &capture->config.live);
 }
 
-int capture_load(struct capture *capture)
+/* Loads, and after each refusal what is left, until nothing is refused. */
+static int load_what_can_be(struct capture *capture)
 {
 	int err = -EINVAL;
 
-	verdicts_read(capture);
-	for (int round = 0; round < CAPTURE_LOAD_ROUNDS_MAX && probes_on(capture); round++) {
+	for (int round = 0; round <= CAPTURE_LOAD_ROUNDS_MAX && probes_on(capture); round++) {
 		int source = 0;
 
 		bpflog_begin(&capture->log);
@@ -135,29 +143,51 @@ int capture_load(struct capture *capture)
 		if (!switch_off_culprits(capture, source, err))
 			break;
 	}
-	if (!err && probes_on(capture))
+	return err;
+}
+
+int capture_load(struct capture *capture)
+{
+	int err;
+
+	verdicts_read(capture);
+	err = load_what_can_be(capture);
+	if (!err && probes_on(capture)) {
+		bpflog_begin(&capture->log);
 		err = object_place_companions(capture);
-	if (!err && probes_on(capture))
-		err = write_filters(capture);
+		if (!err)
+			err = write_filters(capture);
+		bpflog_end();
+	}
 	if (err)
 		switch_off_all(capture, GATE_LOAD, err);
 	verdicts_write(capture);
-	if (probes_on(capture))
-		return 0;
-	return -capture->probes[0].failure.err;
+	return probes_on(capture) ? 0 : -capture->probes[0].failure.err;
+}
+
+static int start_reader(struct capture *capture)
+{
+	struct queue *queue = capture->config.queue;
+	struct queue_outcome *before = &capture->outcome_before;
+
+	queue_outcome(queue, before);
+	capture->pushed_before = queue_pushed(queue);
+	if (before->accepted + before->malformed + before->unknown != capture->pushed_before)
+		return -EBUSY; /* the worker still has records of an earlier capture */
+	return reader_start(bpf_map__fd(object_map(capture, "records")), queue, &capture->reader);
 }
 
 int capture_attach(struct capture *capture)
 {
-	int err = reader_start(bpf_map__fd(object_map(capture, "records")), capture->config.queue,
-			       &capture->reader);
+	int err;
 
+	bpflog_begin(&capture->log);
+	err = start_reader(capture);
+	bpflog_end();
 	if (err) {
 		switch_off_all(capture, GATE_ATTACH, err);
 		return err;
 	}
-	queue_outcome(capture->config.queue, &capture->outcome_before);
-	capture->pushed_before = queue_pushed(capture->config.queue);
 	for (size_t i = 0; i < capture->config.probe_count; i++) {
 		struct capture_probe *probe = &capture->probes[i];
 
@@ -168,8 +198,7 @@ int capture_attach(struct capture *capture)
 		bpflog_end();
 		if (err) {
 			attach_undo(probe);
-			switch_off(probe, GATE_ATTACH, err,
-				   capture->log.length ? capture->log.text : NULL);
+			switch_off(probe, GATE_ATTACH, err, &capture->log);
 		}
 	}
 	return probes_on(capture) ? 0 : -capture->probes[0].failure.err;
@@ -207,8 +236,14 @@ int capture_run_iter(struct capture *capture, size_t i)
 int capture_set_live(struct capture *capture, const struct live_config *live)
 {
 	int fd = bpf_map__fd(object_map(capture, "live_configs"));
+	char complaint[160];
 	u32 zero = 0;
+	int err = capture_live_check(live, complaint, sizeof(complaint));
 
+	if (err) {
+		log_error("cannot change a running capture: %s", complaint);
+		return err;
+	}
 	return bpf_map_update_elem(fd, &zero, live, BPF_ANY) ? -errno : 0;
 }
 
@@ -232,12 +267,14 @@ static int read_kernel_counts(const struct capture *capture, struct health *heal
 		return -ENOMEM;
 	if (bpf_map_lookup_elem(bpf_map__fd(object_map(capture, "emit_counts")), &zero, counts))
 		return -errno;
-	health->sent = health->coalesced = health->lost[LOSS_RING_FULL] = 0;
+	health->sent = health->coalesced = 0;
+	health->lost[LOSS_RING_FULL] = health->lost[LOSS_RING_BUSY] = 0;
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		health->sent += counts[cpu].sent;
 		for (int id = 0; id < SIGNAL_LIMIT; id++) {
 			health->coalesced += counts[cpu].of[id].coalesced;
 			health->lost[LOSS_RING_FULL] += counts[cpu].of[id].ring_full;
+			health->lost[LOSS_RING_BUSY] += counts[cpu].of[id].ring_busy;
 		}
 	}
 	return 0;
@@ -246,7 +283,8 @@ static int read_kernel_counts(const struct capture *capture, struct health *heal
 /* Still in the ring buffer, by the kernel's count and the reader's. */
 static u64 ring_rest(const struct health *health)
 {
-	u64 gone = health->taken + health->coalesced + health->lost[LOSS_RING_FULL];
+	u64 gone = health->taken + health->coalesced + health->lost[LOSS_RING_FULL] +
+		   health->lost[LOSS_RING_BUSY];
 
 	return health->sent > gone ? health->sent - gone : 0;
 }
@@ -261,21 +299,26 @@ static int read_reader_counts(const struct capture *capture, struct health *heal
 	return err;
 }
 
+/* The worker keeps these counts itself; what it cannot have done is not believed. */
 static void add_worker_counts(const struct capture *capture, struct health *health)
 {
+	const struct queue_outcome *before = &capture->outcome_before;
 	const struct queue *queue = capture->config.queue;
 	u64 pushed = queue_pushed(queue) - capture->pushed_before;
 	struct queue_outcome now;
-	u64 finished;
+	u64 accepted, malformed, unknown;
 
 	queue_outcome(queue, &now);
-	health->processed = now.accepted - capture->outcome_before.accepted;
-	health->lost[LOSS_UNKNOWN] = now.unknown - capture->outcome_before.unknown;
-	u64 malformed = now.malformed - capture->outcome_before.malformed;
-
-	finished = health->processed + health->lost[LOSS_UNKNOWN] + malformed;
+	accepted = now.accepted - before->accepted;
+	malformed = now.malformed - before->malformed;
+	unknown = now.unknown - before->unknown;
+	if (accepted > pushed || malformed > pushed || unknown > pushed ||
+	    accepted + malformed + unknown > pushed)
+		accepted = malformed = unknown = 0;
+	health->processed = accepted;
+	health->lost[LOSS_UNKNOWN] = unknown;
 	health->lost[LOSS_MALFORMED] += malformed;
-	health->lost[LOSS_QUEUE_REST] = pushed > finished ? pushed - finished : 0;
+	health->lost[LOSS_QUEUE_REST] = pushed - accepted - malformed - unknown;
 	health->queue_bytes = queue_bytes(queue);
 	health->queue_high_water = queue_high_water(queue);
 	health->latency_p99_ns = now.latency_p99_ns;

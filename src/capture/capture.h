@@ -41,6 +41,7 @@ void capture_live_defaults(struct live_config *ret_live);
  * Checks every parameter before anything is loaded: 0, or -EINVAL / -ERANGE / -E2BIG with what
  * is wrong with which parameter in ret_complaint.
  */
+int capture_live_check(const struct live_config *live, char *ret_complaint, size_t size);
 int capture_config_check(const struct capture_config *config, char *ret_complaint, size_t size);
 
 /* The config is checked and copied; nothing touches the kernel yet. */
@@ -52,7 +53,10 @@ int capture_open(const struct capture_config *config, struct capture **ret_captu
  */
 int capture_load(struct capture *capture);
 
-/* Attaches what was loaded and starts the reader: 0 if anything was attached, -errno. */
+/*
+ * Attaches what was loaded and starts the reader: 0 if anything was attached, -errno; -EBUSY
+ * while the worker still has records of an earlier capture.
+ */
 int capture_attach(struct capture *capture);
 
 /* How far probe i got, and why no further (failure->err is 0 for one that is attached). */

@@ -60,6 +60,31 @@ static int check_live(const struct live_config *live, struct complaint *complain
 	return 0;
 }
 
+/* What each kind of probe cannot do without. */
+static const char *missing_part(const struct probe *probe)
+{
+	switch (probe->kind) {
+	case PROBE_PERF:
+		return probe->perf_freq || probe->perf_period ? NULL : "a frequency or a period";
+	case PROBE_KPROBE:
+	case PROBE_KRETPROBE:
+	case PROBE_KPROBE_MULTI:
+		return probe->function ? NULL : "a function";
+	case PROBE_UPROBE:
+	case PROBE_URETPROBE:
+	case PROBE_UPROBE_MULTI:
+		return probe->path && probe->offset ? NULL : "a file and a place in it";
+	case PROBE_USDT:
+		return probe->path && probe->function && strchr(probe->function, ':')
+			       ? NULL
+			       : "a file and provider:name";
+	case PROBE_SECTION:
+	case PROBE_ITER:
+		break;
+	}
+	return probe->companion && !probe->maps[0] ? "a map for its companion" : NULL;
+}
+
 static int check_probe(const struct probe *probe, struct complaint *complaint)
 {
 	if (!probe->program || !text_is_symbol(probe->program))
@@ -71,11 +96,22 @@ static int check_probe(const struct probe *probe, struct complaint *complaint)
 				"letters, digits and _.$@:~<>* only, at most 511 of them");
 	if (probe->perf_freq > PERF_FREQ_MAX)
 		return complain(complaint, -ERANGE, "frequency", "at most 10000 a second");
-	if (probe->kind == PROBE_PERF && !probe->perf_freq && !probe->perf_period)
-		return complain(complaint, -EINVAL, "perf event", "needs a frequency or a period");
+	if (missing_part(probe)) {
+		char rule[80];
+
+		snprintf(rule, sizeof(rule), "needs %s", missing_part(probe));
+		return complain(complaint, -EINVAL, probe->program, rule);
+	}
 	if (probe->pid < 0 || probe->pid > PID_LIMIT)
 		return complain(complaint, -ERANGE, "pid", "must be from 1 to 4194304");
 	return 0;
+}
+
+int capture_live_check(const struct live_config *live, char *ret_complaint, size_t size)
+{
+	struct complaint complaint = {ret_complaint, size};
+
+	return check_live(live, &complaint);
 }
 
 int capture_config_check(const struct capture_config *config, char *ret_complaint, size_t size)

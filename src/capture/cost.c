@@ -88,8 +88,7 @@ int cost_read(const struct capture *capture, struct cost *ret_cost)
 		bpf_object__for_each_program(program, object)
 			add_program(program, &cost);
 		bpf_object__for_each_map(map, object)
-			if (i == 0 || bpf_map__fd(map) !=
-					      bpf_map__fd(object_map(capture, bpf_map__name(map))))
+			if (i == 0 || !object_map_is_shared(map))
 				cost.map_bytes += map_memory(map);
 	}
 	cost.user_cpu_ns = cpu_ns(RUSAGE_SELF) + cpu_ns(RUSAGE_CHILDREN);

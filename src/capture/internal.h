@@ -40,6 +40,7 @@ int object_load_all(struct capture *capture, int *ret_source);
 int object_place_companions(const struct capture *capture);
 void object_close_all(struct capture *capture);
 struct bpf_map *object_map(const struct capture *capture, const char *name);
+bool object_map_is_shared(const struct bpf_map *map);
 int object_source_of(const struct probe *spec); /* index, or -ENOENT */
 u64 object_build_hash(void);
 

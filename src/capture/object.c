@@ -40,6 +40,11 @@ static bool is_shared(const char *map)
 	return false;
 }
 
+bool object_map_is_shared(const struct bpf_map *map)
+{
+	return is_shared(bpf_map__name(map));
+}
+
 int object_source_of(const struct probe *spec)
 {
 	if (!spec->source)
@@ -128,11 +133,26 @@ static struct bpf_map *rodata_map(struct bpf_object *object)
 	return NULL;
 }
 
+#define PIDNS_INIT_INUM 0xEFFFFFFCU
+
+/* 0 if it cannot be known. A kernel without pid namespaces has /proc/self/ns, but no pid in it. */
 static u32 own_pidns_inum(void)
 {
 	struct stat st;
 
-	return stat("/proc/self/ns/pid", &st) ? 0 : (u32)st.st_ino;
+	if (!stat("/proc/self/ns/pid", &st))
+		return (u32)st.st_ino;
+	return stat("/proc/self/ns", &st) ? 0 : PIDNS_INIT_INUM;
+}
+
+static bool knob_is_within(const char *name, u64 value)
+{
+#define KNOB(knob, standard, least, most, meaning)                                                 \
+	if (!strcmp(name, #knob))                                                                  \
+		return value - (least) <= (u64)(most) - (least);
+	FROZEN_KNOBS(KNOB)
+#undef KNOB
+	return false;
 }
 
 static int set_knobs(const struct capture *capture, struct bpf_object *object)
@@ -161,6 +181,8 @@ static int set_knobs(const struct capture *capture, struct bpf_object *object)
 
 		if (offset < 0 || (size_t)offset + sizeof(u32) > size)
 			return -ENOENT;
+		if (!knob_is_within(knobs[i].name, knobs[i].value))
+			return -ERANGE;
 		memcpy(data + offset, &knobs[i].value, sizeof(u32));
 	}
 	return bpf_map__set_initial_value(map, data, size);

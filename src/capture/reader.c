@@ -19,6 +19,7 @@
  * Ten wake-ups a second are some 0.01 % of a core.
  */
 #define LOOK_EVERY_MS 100
+#define BATCH_MAX     256
 
 struct reader {
 	struct ring_buffer *ring;
@@ -27,6 +28,7 @@ struct reader {
 	int epoll_fd;
 	int kick_fd;
 	u64 now_ns; /* read once per batch */
+	u64 batch;  /* records of this batch so far */
 	_Atomic bool stop;
 	_Atomic u64 taken;
 	_Atomic u64 queue_full;
@@ -38,6 +40,15 @@ static void count(_Atomic u64 *counter)
 	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
+/* The worker starts on a batch while we go on: under load a look at the ring may never end. */
+static void end_batch(struct reader *reader)
+{
+	if (reader->batch)
+		queue_wake(reader->queue);
+	reader->batch = 0;
+	reader->now_ns = clock_now_ns();
+}
+
 static int take_record(void *context, void *data, size_t size)
 {
 	struct reader *reader = context;
@@ -45,6 +56,8 @@ static int take_record(void *context, void *data, size_t size)
 	if (reader->stop)
 		return -ECANCELED; /* not counted as taken: capture counts the rest */
 	count(&reader->taken);
+	if (++reader->batch == BATCH_MAX)
+		end_batch(reader);
 	if (size > RECORD_SIZE_MAX)
 		count(&reader->malformed);
 	else if (!queue_push(reader->queue, data, size, reader->now_ns))
@@ -54,9 +67,9 @@ static int take_record(void *context, void *data, size_t size)
 
 static void look(struct reader *reader)
 {
-	reader->now_ns = clock_now_ns();
-	if (ring_buffer__consume(reader->ring) > 0)
-		queue_wake(reader->queue);
+	end_batch(reader);
+	ring_buffer__consume(reader->ring);
+	end_batch(reader);
 }
 
 static void *run(void *context)

@@ -4,9 +4,10 @@
  * does not ask again. One small text file, in a directory that only its owner can write:
  *
  *	<boot id>
- *	<program> TAB <errno> TAB <excerpt>
+ *	<program> TAB <errno> TAB <v: the verifier's words, -: not> TAB <excerpt>
  *
- * Only what the kernel can never do is kept: a want of privilege or memory may pass.
+ * Only what the kernel can never do is kept, and only of a program that was itself named: a
+ * want of privilege, memory or types may pass.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,18 +26,21 @@
 #define BOOT_ID_BYTES  64
 #define PATH_BYTES     256
 #define FILE_BYTES_MAX 65536
+#define LINE_BYTES     512
 
 static bool is_final(const struct failure *failure)
 {
+	if (failure->gate != GATE_LOAD || !failure->is_named)
+		return false;
 	switch (failure->err) {
 	case EINVAL:
 	case ENOENT:
 	case ESRCH:
 	case E2BIG:
 	case EOPNOTSUPP:
-		return failure->gate == GATE_LOAD;
+		return true;
 	case EACCES: /* the verifier's way to say no; without a log it is a want of privilege */
-		return failure->gate == GATE_LOAD && failure->from_verifier;
+		return failure->from_verifier;
 	default:
 		return false;
 	}
@@ -48,26 +52,34 @@ static void verdict_path(const struct capture *capture, char *path)
 		 (unsigned long long)object_build_hash());
 }
 
+static struct capture_probe *find_probe(const struct capture *capture, const char *program)
+{
+	for (size_t i = 0; i < capture->config.probe_count; i++)
+		if (!strcmp(capture->probes[i].spec->program, program))
+			return &capture->probes[i];
+	return NULL;
+}
+
 static void apply_line(struct capture *capture, char *line)
 {
 	char *rest = line;
 	const char *program = strsep(&rest, "\t");
 	const char *number = strsep(&rest, "\t");
+	const char *origin = strsep(&rest, "\t");
+	struct capture_probe *probe = find_probe(capture, program);
 	u64 err;
 
-	if (!number || text_parse_u64(number, 1, 4095, &err))
+	if (!probe || !origin || !rest || text_parse_u64(number, 1, 4095, &err))
 		return;
-	for (size_t i = 0; i < capture->config.probe_count; i++) {
-		struct failure *failure = &capture->probes[i].failure;
-
-		if (strcmp(capture->probes[i].spec->program, program))
-			continue;
-		failure->gate = GATE_LOAD;
-		failure->err = (int)err;
-		failure->from_cache = true;
-		text_copy(failure->excerpt, sizeof(failure->excerpt), rest ? rest : "");
-		log_verbose("%s: refused before on this boot: %s", program, failure->excerpt);
-	}
+	probe->failure = (struct failure){
+		.gate = GATE_LOAD,
+		.err = (int)err,
+		.from_verifier = origin[0] == 'v',
+		.is_named = true,
+		.from_cache = true,
+	};
+	text_copy(probe->failure.excerpt, sizeof(probe->failure.excerpt), rest);
+	log_verbose("%s: refused before on this boot: %s", program, rest);
 }
 
 /* Ours alone, or not believed. */
@@ -87,23 +99,50 @@ static FILE *open_trusted(const char *path)
 	return file;
 }
 
-void verdicts_read(struct capture *capture)
+/* The file of this boot, at its second line, or NULL. */
+static FILE *open_verdicts(const struct capture *capture)
 {
-	_cleanup_fclose_ FILE *file = NULL;
-	char boot[BOOT_ID_BYTES], line[512], path[PATH_BYTES];
+	char boot[BOOT_ID_BYTES], line[LINE_BYTES], path[PATH_BYTES];
+	FILE *file;
 
 	if (!capture->config.verdict_dir || text_read_file(BOOT_ID, boot, sizeof(boot)) <= 0)
-		return;
+		return NULL;
 	verdict_path(capture, path);
 	file = open_trusted(path);
-	if (!file || !fgets(line, sizeof(line), file))
-		return;
+	if (!file)
+		return NULL;
+	if (!fgets(line, sizeof(line), file)) {
+		fclose(file);
+		return NULL;
+	}
 	line[strcspn(line, "\n")] = '\0';
-	if (strcmp(line, boot))
-		return;
-	while (fgets(line, sizeof(line), file)) {
+	if (!strcmp(line, boot))
+		return file;
+	fclose(file);
+	return NULL;
+}
+
+void verdicts_read(struct capture *capture)
+{
+	_cleanup_fclose_ FILE *file = open_verdicts(capture);
+	char line[LINE_BYTES];
+
+	while (file && fgets(line, sizeof(line), file)) {
 		line[strcspn(line, "\n")] = '\0';
 		apply_line(capture, line);
+	}
+}
+
+/* What other captures found about other programs stays. */
+static void keep_other_lines(const struct capture *capture, FILE *to)
+{
+	_cleanup_fclose_ FILE *from = open_verdicts(capture);
+	char line[LINE_BYTES], program[LINE_BYTES];
+
+	while (from && fgets(line, sizeof(line), from)) {
+		snprintf(program, sizeof(program), "%.*s", (int)strcspn(line, "\t"), line);
+		if (!find_probe(capture, program))
+			fputs(line, to);
 	}
 }
 
@@ -113,9 +152,9 @@ static void write_lines(const struct capture *capture, FILE *file)
 		const struct failure *failure = &capture->probes[i].failure;
 
 		if (is_final(failure))
-			fprintf(file, "%s\t%d\t%.*s\n", capture->probes[i].spec->program,
-				failure->err, (int)strcspn(failure->excerpt, "\n"),
-				failure->excerpt);
+			fprintf(file, "%s\t%d\t%c\t%.*s\n", capture->probes[i].spec->program,
+				failure->err, failure->from_verifier ? 'v' : '-',
+				(int)strcspn(failure->excerpt, "\n"), failure->excerpt);
 	}
 }
 
@@ -149,6 +188,7 @@ void verdicts_write(const struct capture *capture)
 		return;
 	}
 	fprintf(file, "%s\n", boot);
+	keep_other_lines(capture, file);
 	write_lines(capture, file);
 	if (fclose(file) || rename(draft, path))
 		unlink(draft);

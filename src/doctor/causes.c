@@ -19,6 +19,7 @@ const char *const cause_names[CAUSE_COUNT] = {
 #undef C
 };
 
+#define REPORT_IT	    "please report it with what dwell doctor -v says (stdout and stderr)"
 #define PARANOID_DENIES_ALL 3 /* Debian's and Ubuntu's addition: even CAP_PERFMON is not enough */
 
 __attribute__((format(printf, 3, 4))) static bool say(struct cause *cause, enum cause_id id,
@@ -56,30 +57,41 @@ static const char *err_name(int err)
 
 /* --- the rules --- */
 
+static bool no_proc(const struct facts *facts, struct finding *finding)
+{
+	if (facts->proc_readable)
+		return false;
+	say(&finding->cause, CAUSE_NO_PROC,
+	    "/proc is not mounted: nothing can be known without it");
+	mend(&finding->cause, "mount -t proc proc /proc");
+	return true;
+}
+
 static bool missing_capability(const struct facts *facts, struct finding *finding)
 {
-	const struct feature *feature = finding->feature;
-	bool all = facts_has_capability(facts, CAP_SYS_ADMIN);
-	bool bpf = all || facts_has_capability(facts, CAP_BPF);
-	bool perfmon = all || facts_has_capability(facts, CAP_PERFMON);
+	const char *missing = facts_missing_capabilities(facts);
 
 	if (!is_refusal(finding) || finding->failure.from_verifier)
 		return false;
-	if (!bpf || !perfmon) {
-		say(&finding->cause, CAUSE_CAPABILITY, "this process lacks %s",
-		    bpf	      ? "CAP_PERFMON"
-		    : perfmon ? "CAP_BPF"
-			      : "CAP_BPF and CAP_PERFMON");
-		mend(&finding->cause,
-		     "run it as root (sudo dwell …), or give the binary the rights once: "
-		     "setcap cap_bpf,cap_perfmon+ep $(command -v dwell)");
+	if (missing) {
+		say(&finding->cause, CAUSE_CAPABILITY, "this process lacks %s", missing);
+		if (facts->uid == 0)
+			mend(&finding->cause,
+			     "it was started without them, as containers are: docker run "
+			     "--cap-add BPF --cap-add PERFMON, or --privileged");
+		else
+			mend(&finding->cause,
+			     "sudo %s doctor, or once: sudo setcap "
+			     "cap_bpf,cap_perfmon,cap_dac_read_search+ep %s (all but uprobes)",
+			     facts->path, facts->path);
 		return true;
 	}
-	if (feature->need == NEEDS_PERF_PROBE && finding->failure.gate == GATE_ATTACH && !all) {
+	if (finding->feature->need == NEEDS_PERF_PROBE && finding->failure.gate == GATE_ATTACH &&
+	    !facts_has_capability(facts, CAP_SYS_ADMIN)) {
 		say(&finding->cause, CAUSE_CAPABILITY,
 		    "this process lacks CAP_SYS_ADMIN, without which kernels since July 2025, and "
-		    "older ones with that change, attach no uprobe");
-		mend(&finding->cause, "run it as root, or add cap_sys_admin to its capabilities");
+		    "older ones with that change, attach no uprobe through perf");
+		mend(&finding->cause, "sudo %s doctor", facts->path);
 		return true;
 	}
 	return false;
@@ -97,21 +109,27 @@ static bool inside_user_namespace(const struct facts *facts, struct finding *fin
 
 static bool seccomp_denies(const struct facts *facts, struct finding *finding)
 {
-	if (!is_refusal(finding) || !facts->seccomp_filters || finding->failure.from_verifier)
+	bool denied = is_refusal(finding) || finding->failure.err == ENOSYS;
+
+	if (!denied || !facts->seccomp_filters || finding->failure.from_verifier)
 		return false;
 	say(&finding->cause, CAUSE_SECCOMP,
 	    "the capabilities are there, but a seccomp filter is in force%s%s, and such filters "
 	    "often deny bpf() and perf_event_open()",
-	    facts->container[0] ? " in this container: " : "", facts->container);
+	    facts->container[0] ? ", perhaps by " : "", facts->container);
 	mend(&finding->cause,
 	     "start the container with --privileged, or with --security-opt seccomp=unconfined "
 	     "and --cap-add BPF,PERFMON,SYS_PTRACE");
 	return true;
 }
 
+/* The kernel then withholds the helpers that read its memory: the verifier knows them not. */
 static bool locked_down(const struct facts *facts, struct finding *finding)
 {
-	if (!is_refusal(finding) || facts->lockdown != LOCKDOWN_CONFIDENTIALITY)
+	bool denied = is_refusal(finding) || (finding->failure.from_verifier &&
+					      strstr(finding->failure.excerpt, "bpf_probe_read"));
+
+	if (!denied || facts->lockdown != LOCKDOWN_CONFIDENTIALITY)
 		return false;
 	say(&finding->cause, CAUSE_LOCKDOWN,
 	    "the kernel is locked down to 'confidentiality': BPF may not read kernel memory");
@@ -148,8 +166,7 @@ static bool tracefs_missing(const struct facts *facts, struct finding *finding)
 		say(&finding->cause, CAUSE_TRACEFS_ACCESS,
 		    "tracefs is mounted, but this process may not read it (it lacks "
 		    "CAP_DAC_READ_SEARCH)");
-		mend(&finding->cause, "run it as root, or add cap_dac_read_search to its "
-				      "capabilities");
+		mend(&finding->cause, "sudo %s doctor, or add cap_dac_read_search", facts->path);
 		return true;
 	}
 	return false;
@@ -171,17 +188,23 @@ static bool no_btf(const struct facts *facts, struct finding *finding)
 
 static bool kernel_config(const struct facts *facts, struct finding *finding)
 {
+	char missing[160] = "";
+
+	if (finding->failure.err == ENOSYS && facts->kconfig[KCONFIG_BPF_SYSCALL] == 'n')
+		snprintf(missing, sizeof(missing), "CONFIG_BPF_SYSCALL");
 	for (size_t i = 0; i < FEATURE_KCONFIGS_MAX; i++) {
 		enum kconfig option = finding->feature->kconfig[i];
+		size_t length = strlen(missing);
 
-		if (option == KCONFIG_NONE || facts->kconfig[option] != 'n')
-			continue;
-		say(&finding->cause, CAUSE_KCONFIG, "this kernel is built without CONFIG_%s",
-		    kconfig_names[option]);
-		mend(&finding->cause, "boot a kernel with CONFIG_%s=y", kconfig_names[option]);
-		return true;
+		if (option != KCONFIG_NONE && facts->kconfig[option] == 'n')
+			snprintf(missing + length, sizeof(missing) - length, "%sCONFIG_%s",
+				 length ? " and " : "", kconfig_names[option]);
 	}
-	return false;
+	if (!missing[0])
+		return false;
+	say(&finding->cause, CAUSE_KCONFIG, "this kernel is built without %s", missing);
+	mend(&finding->cause, "boot a kernel with %s", missing);
+	return true;
 }
 
 static bool too_old(const struct facts *facts, struct finding *finding)
@@ -219,7 +242,7 @@ static bool verifier_refuses(const struct facts *facts, struct finding *finding)
 		return false;
 	say(&finding->cause, CAUSE_VERIFIER, "the kernel's verifier refused the program: %s",
 	    finding->failure.excerpt);
-	mend(&finding->cause, "please report it, with the output of dwell doctor -v");
+	mend(&finding->cause, REPORT_IT);
 	return true;
 }
 
@@ -265,7 +288,7 @@ static bool silent(const struct facts *facts, struct finding *finding)
 		    "it fired, but found %llu where at least %llu was due",
 		    (unsigned long long)finding->value,
 		    (unsigned long long)finding->feature->least_value);
-		mend(&finding->cause, "please report it, with the output of dwell doctor -v");
+		mend(&finding->cause, REPORT_IT);
 		return true;
 	}
 	say(&finding->cause, CAUSE_SILENT,
@@ -274,13 +297,31 @@ static bool silent(const struct facts *facts, struct finding *finding)
 	return true;
 }
 
-static bool memory(const struct facts *facts, struct finding *finding)
+static bool descriptors(const struct facts *facts, struct finding *finding)
 {
 	(void)facts;
-	if (finding->failure.err != ENOMEM)
+	if (finding->failure.err != EMFILE && finding->trigger_result != -EMFILE)
 		return false;
-	say(&finding->cause, CAUSE_MEMORY, "there was not enough (locked) memory for it");
-	mend(&finding->cause, "raise the limit (ulimit -l unlimited) or the cgroup's memory");
+	say(&finding->cause, CAUSE_DESCRIPTORS, "the limit of open files is too low for it");
+	mend(&finding->cause, "ulimit -n 1024, then again");
+	return true;
+}
+
+/* Before 5.11 maps and programs count as locked memory, and too much of it is EPERM. */
+static bool memory(const struct facts *facts, struct finding *finding)
+{
+	bool locked = is_refusal(finding) && !finding->failure.from_verifier &&
+		      finding->failure.gate == GATE_LOAD && facts->memlock_is_limited &&
+		      facts_kernel_is_before(facts, 5, 11) &&
+		      !facts_has_capability(facts, CAP_SYS_RESOURCE);
+
+	if (finding->failure.err != ENOMEM && !locked)
+		return false;
+	say(&finding->cause, CAUSE_MEMORY, "there was not enough%s memory for it",
+	    locked ? " locked" : "");
+	mend(&finding->cause, "%s",
+	     locked ? "ulimit -l unlimited before it, or add cap_sys_resource"
+		    : "free some, or raise the cgroup's limit");
 	return true;
 }
 
@@ -299,15 +340,18 @@ static bool unexplained(const struct facts *facts, struct finding *finding)
 		say(&finding->cause, CAUSE_UNEXPLAINED, "%s failed with %s%s%s",
 		    failure->gate == GATE_LOAD ? "loading" : "attaching", err_name(failure->err),
 		    failure->excerpt[0] ? ": " : "", failure->excerpt);
-	mend(&finding->cause, "none known; please report it, with the output of dwell doctor -v");
+	mend(&finding->cause, "none known; " REPORT_IT);
 	return true;
 }
 
 void cause_find(const struct facts *facts, struct finding *finding)
 {
 	static bool (*const rules[])(const struct facts *, struct finding *) = {
-		missing_capability,
+		no_proc,
 		inside_user_namespace,
+		missing_capability,
+		descriptors,
+		memory,
 		too_old,
 		kernel_config,
 		no_btf,
@@ -320,7 +364,6 @@ void cause_find(const struct facts *facts, struct finding *finding)
 		silent,
 		verifier_refuses,
 		hook_absent,
-		memory,
 		unexplained,
 	};
 

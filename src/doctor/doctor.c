@@ -41,8 +41,8 @@ static void fail_delivery(struct finding *finding, int err)
 	finding->failure.err = err;
 }
 
-/* Waits for the canary of this trial to come out of the worker. */
-static void await_canary(struct clinic *clinic, struct capture *capture, struct finding *finding)
+/* Waits for the canary of this trial to come out of the worker: -errno if that is gone. */
+static int await_canary(struct clinic *clinic, struct capture *capture, struct finding *finding)
 {
 	const struct timespec pause = {.tv_nsec = DELIVERY_LOOK_NS};
 	u64 deadline = clock_now_ns() + DELIVERY_TIMEOUT_NS;
@@ -52,21 +52,20 @@ static void await_canary(struct clinic *clinic, struct capture *capture, struct 
 		capture_kick(capture);
 		nanosleep(&pause, NULL);
 		if (worker_signal_state(clinic->worker, SIG_CANARY, &tally, sizeof(tally)) !=
-		    sizeof(tally)) {
-			fail_delivery(finding, EPIPE);
-			return;
-		}
+		    sizeof(tally))
+			return -EPIPE;
 		if (tally.token == clinic->token && tally.count) {
 			finding->value = tally.best_value;
 			if (finding->value < finding->feature->least_value)
 				fail_delivery(finding, EBADMSG);
-			return;
+			return 0;
 		}
 	} while (clock_now_ns() < deadline);
 	fail_delivery(finding, ETIMEDOUT);
+	return 0;
 }
 
-static void prove_delivery(struct clinic *clinic, struct capture *capture, struct finding *finding)
+static int prove_delivery(struct clinic *clinic, struct capture *capture, struct finding *finding)
 {
 	if (finding->feature->probe.kind == PROBE_ITER) {
 		int result = capture_run_iter(capture, 0);
@@ -75,7 +74,8 @@ static void prove_delivery(struct clinic *clinic, struct capture *capture, struc
 	} else {
 		finding->trigger_result = trigger_fire(clinic->trigger, finding->feature->trigger);
 	}
-	await_canary(clinic, capture, finding);
+	finding->gate = GATE_DELIVERY;
+	return await_canary(clinic, capture, finding);
 }
 
 static void add_health(struct health *sum, const struct health *one)
@@ -148,14 +148,19 @@ static int try_feature(struct clinic *clinic, struct finding *finding)
 	if (capture_load(capture) || capture_attach(capture)) {
 		copy_failure(finding, capture_failure(capture, 0));
 	} else {
-		prove_delivery(clinic, capture, finding);
-		finding->gate = GATE_DELIVERY;
+		err = prove_delivery(clinic, capture, finding);
 	}
 	capture_detach(capture);
 	if (!capture_health(capture, &health))
 		add_health(&clinic->report->pipeline, &health);
 	capture_close(capture);
-	return 0;
+	if (finding->trigger_result == -ETIMEDOUT) {
+		/* Stuck, on a dead disk perhaps. The next feature gets a new one. */
+		trigger_stop(clinic->trigger);
+		clinic->trigger = NULL;
+		err = err ? err : trigger_start(&clinic->trigger);
+	}
+	return err;
 }
 
 static const struct finding *find(const struct doctor_report *report, const char *name)
@@ -195,6 +200,13 @@ static void judge(struct doctor_report *report)
 	}
 }
 
+/* Some environments make every trial pointless; then none is made, and all have one cause. */
+static bool is_forbidden(const struct facts *facts)
+{
+	return !facts->proc_readable || !facts->in_initial_userns ||
+	       facts_missing_capabilities(facts);
+}
+
 static int try_all(struct clinic *clinic, void (*progress)(const char *))
 {
 	struct doctor_report *report = clinic->report;
@@ -207,11 +219,20 @@ static int try_all(struct clinic *clinic, void (*progress)(const char *))
 		int err;
 
 		finding->feature = &features[i];
+		if (report->not_tried) {
+			finding->gate = GATE_ENVIRONMENT;
+			finding->failure = (struct failure){.gate = GATE_ENVIRONMENT, .err = EPERM};
+			continue;
+		}
 		if (progress)
 			progress(features[i].name);
 		err = try_feature(clinic, finding);
-		if (err)
+		if (err) {
+			log_error("the doctor cannot go on: trying %s, a helper process of its "
+				  "own was lost (%s); is something killing processes here?",
+				  features[i].name, strerror(-err));
 			return err;
+		}
 	}
 	return 0;
 }
@@ -242,6 +263,7 @@ int doctor_run(bool with_host, void (*progress)(const char *feature), struct doc
 	if (!err) {
 		facts_read(&ret->facts, clinic.worker);
 		ret->environment_count = environment_checks(&ret->facts, ret->environment);
+		ret->not_tried = is_forbidden(&ret->facts);
 		err = try_all(&clinic, progress);
 	}
 	if (!err) {

@@ -23,6 +23,7 @@ extern const char *const status_names[STATUS_COUNT];
 /* Why something does not work, and what to do: enum and JSON name from one list. */
 #define CAUSES(C)                                                                                  \
 	C(NONE, none)                                                                              \
+	C(NO_PROC, no_proc)                                                                        \
 	C(CAPABILITY, missing_capability)                                                          \
 	C(USER_NAMESPACE, user_namespace)                                                          \
 	C(SECCOMP, seccomp)                                                                        \
@@ -39,6 +40,7 @@ extern const char *const status_names[STATUS_COUNT];
 	C(SILENT, silent)                                                                          \
 	C(WRONG_VALUE, wrong_value)                                                                \
 	C(NOT_EXERCISED, not_exercised)                                                            \
+	C(DESCRIPTORS, descriptors)                                                                \
 	C(MEMORY, memory)                                                                          \
 	C(UNEXPLAINED, unexplained)
 
@@ -95,6 +97,7 @@ struct doctor_report {
 	size_t host_count;
 	struct health pipeline; /* summed over all captures */
 	bool core_works;
+	bool not_tried; /* the environment forbids all: see any finding's cause */
 	u64 took_ns;
 };
 
@@ -102,7 +105,8 @@ struct doctor_report {
 int doctor_run(bool with_host, void (*progress)(const char *feature), struct doctor_report *ret);
 void doctor_report_free(struct doctor_report *report);
 
-void doctor_print_text(const struct doctor_report *report, bool color, FILE *out);
+/* In brief: the verdict alone. */
+void doctor_print_text(const struct doctor_report *report, bool color, bool brief, FILE *out);
 json_t *doctor_to_json(const struct doctor_report *report);
 
 #endif

@@ -22,36 +22,40 @@ void check_set(struct check *check, int level, const char *remedy, const char *f
 	text_copy(check->remedy, sizeof(check->remedy), remedy);
 }
 
-static void check_privileges(const struct facts *facts, struct check *check)
+static void check_proc(const struct facts *facts, struct check *check)
 {
-	bool all = facts_has_capability(facts, CAP_SYS_ADMIN);
-	bool bpf = all || facts_has_capability(facts, CAP_BPF);
-	bool perfmon = all || facts_has_capability(facts, CAP_PERFMON);
-
-	if (all)
-		check_set(check, CHECK_OK, "", "uid %u with CAP_SYS_ADMIN", facts->uid);
-	else if (bpf && perfmon)
-		check_set(check, CHECK_NOTE, "run it as root for uprobes and all tracepoints",
-			  "uid %u with CAP_BPF and CAP_PERFMON only", facts->uid);
+	if (facts->proc_readable)
+		check_set(check, CHECK_OK, "", "mounted");
 	else
-		check_set(check, CHECK_BAD,
-			  "sudo dwell …, or: setcap cap_bpf,cap_perfmon+ep $(command -v dwell)",
-			  "uid %u lacks %s%s%s", facts->uid, bpf ? "" : "CAP_BPF",
-			  bpf || perfmon ? "" : " and ", perfmon ? "" : "CAP_PERFMON");
+		check_set(check, CHECK_BAD, "mount -t proc proc /proc",
+			  "not mounted: nothing below can be known");
 }
 
-static void check_namespaces(const struct facts *facts, struct check *check)
+static void check_privileges(const struct facts *facts, struct check *check)
 {
+	const char *missing = facts_missing_capabilities(facts);
+
 	if (!facts->in_initial_userns)
 		check_set(check, CHECK_BAD, "run it on the host, or without user remapping",
-			  "root of a user namespace only, which BPF does not accept");
-	else if (!facts->in_initial_pidns)
+			  "root inside a user namespace only, which BPF does not accept");
+	else if (missing)
+		check_set(check, CHECK_BAD, "run it as root", "uid %u lacks %s", facts->uid,
+			  missing);
+	else if (facts_has_capability(facts, CAP_SYS_ADMIN))
+		check_set(check, CHECK_OK, "", "uid %u with CAP_SYS_ADMIN", facts->uid);
+	else
+		check_set(check, CHECK_NOTE, "run it as root for uprobes and all tracepoints",
+			  "uid %u with CAP_BPF and CAP_PERFMON only", facts->uid);
+}
+
+static void check_pids(const struct facts *facts, struct check *check)
+{
+	if (facts->in_initial_pidns)
+		check_set(check, CHECK_OK, "", "the host's own");
+	else
 		check_set(
 			check, CHECK_NOTE, "run it on the host (or with --pid=host) to see all",
 			"a pid namespace of its own: pids are its own, other processes have none");
-	else
-		check_set(check, CHECK_OK, "", "the host's own pids and users%s%s",
-			  facts->container[0] ? ", inside " : "", facts->container);
 }
 
 static void check_seccomp(const struct facts *facts, struct check *check)
@@ -59,7 +63,7 @@ static void check_seccomp(const struct facts *facts, struct check *check)
 	if (facts->seccomp_filters)
 		check_set(check, CHECK_NOTE,
 			  "if features fail below: --security-opt seccomp=unconfined",
-			  "a filter is in force%s%s", facts->container[0] ? ", set by " : "",
+			  "a filter is in force%s%s", facts->container[0] ? ", perhaps by " : "",
 			  facts->container);
 	else
 		check_set(check, CHECK_OK, "", "no filter");
@@ -141,10 +145,15 @@ size_t environment_checks(const struct facts *facts, struct check checks[CHECKS_
 		const char *name;
 		void (*check)(const struct facts *, struct check *);
 	} rows[] = {
-		{"privileges", check_privileges},    {"namespaces", check_namespaces},
-		{"seccomp", check_seccomp},	     {"BTF", check_btf},
-		{"lockdown", check_lockdown},	     {"tracefs", check_tracefs},
-		{"perf_event_paranoid", check_perf}, {"kernel config", check_kconfig},
+		{"proc", check_proc},
+		{"privileges", check_privileges},
+		{"pids", check_pids},
+		{"seccomp", check_seccomp},
+		{"btf", check_btf},
+		{"lockdown", check_lockdown},
+		{"tracefs", check_tracefs},
+		{"perf_event_paranoid", check_perf},
+		{"kernel_config", check_kconfig},
 	};
 
 	_Static_assert(ARRAY_SIZE(rows) <= CHECKS_MAX, "raise CHECKS_MAX");

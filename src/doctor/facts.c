@@ -2,9 +2,12 @@
 #include "facts.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -26,11 +29,29 @@ const char *const kconfig_names[KCONFIG_COUNT] = {
 #undef K
 };
 
+/* A kernel without that kind of namespace has no such file: then there is only the initial one. */
 static bool is_initial(const char *path, unsigned int inum)
 {
 	struct stat st;
 
-	return !stat(path, &st) && st.st_ino == inum;
+	return stat(path, &st) ? errno == ENOENT : st.st_ino == inum;
+}
+
+static bool is_memlock_limited(void)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_max != RLIM_INFINITY;
+}
+
+static void read_path(struct facts *facts)
+{
+	ssize_t length = readlink("/proc/self/exe", facts->path, sizeof(facts->path) - 1);
+
+	if (length > 0)
+		facts->path[length] = '\0';
+	else
+		text_copy(facts->path, sizeof(facts->path), "dwell");
 }
 
 static void read_status(struct facts *facts)
@@ -40,6 +61,7 @@ static void read_status(struct facts *facts)
 	char line[256];
 	int mode;
 
+	facts->proc_readable = file != NULL;
 	while (file && fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "CapEff: %llx", &caps) == 1)
 			facts->capabilities = caps;
@@ -87,7 +109,7 @@ static enum tracefs read_tracefs(void)
 
 		if (statfs(places[i], &fs) || fs.f_type != TRACEFS_MAGIC)
 			continue;
-		if (!access(places[i], R_OK | X_OK))
+		if (!faccessat(AT_FDCWD, places[i], R_OK | X_OK, AT_EACCESS))
 			return TRACEFS_READABLE;
 		found = TRACEFS_UNREADABLE;
 	}
@@ -98,7 +120,8 @@ static s64 read_btf(void)
 {
 	struct stat st;
 
-	if (stat("/sys/kernel/btf/vmlinux", &st) || access("/sys/kernel/btf/vmlinux", R_OK))
+	if (stat("/sys/kernel/btf/vmlinux", &st) ||
+	    faccessat(AT_FDCWD, "/sys/kernel/btf/vmlinux", R_OK, AT_EACCESS))
 		return -errno;
 	return st.st_size;
 }
@@ -140,10 +163,12 @@ void facts_read(struct facts *facts, struct worker *worker)
 	if (sscanf(facts->host.release, "%d.%d", &facts->kernel_major, &facts->kernel_minor) != 2)
 		facts->kernel_major = facts->kernel_minor = 0;
 	facts->uid = geteuid();
+	read_path(facts);
 	read_status(facts);
 	facts->in_initial_userns = is_initial("/proc/self/ns/user", USERNS_INIT_INUM);
 	facts->in_initial_pidns = is_initial("/proc/self/ns/pid", PIDNS_INIT_INUM);
 	read_container(facts);
+	facts->memlock_is_limited = is_memlock_limited();
 	facts->lockdown = read_lockdown();
 	facts->tracefs = read_tracefs();
 	facts->btf_bytes = read_btf();
@@ -155,6 +180,17 @@ void facts_read(struct facts *facts, struct worker *worker)
 bool facts_has_capability(const struct facts *facts, unsigned int capability)
 {
 	return facts->capabilities >> capability & 1;
+}
+
+const char *facts_missing_capabilities(const struct facts *facts)
+{
+	bool all = facts_has_capability(facts, CAP_SYS_ADMIN);
+	bool bpf = all || facts_has_capability(facts, CAP_BPF);
+	bool perfmon = all || facts_has_capability(facts, CAP_PERFMON);
+
+	if (bpf && perfmon)
+		return NULL;
+	return bpf ? "CAP_PERFMON" : perfmon ? "CAP_BPF" : "CAP_BPF and CAP_PERFMON";
 }
 
 bool facts_kernel_is_before(const struct facts *facts, int major, int minor)

@@ -43,6 +43,8 @@ extern const char *const kconfig_names[KCONFIG_COUNT]; /* without CONFIG_ */
 struct facts {
 	struct utsname host;
 	int kernel_major, kernel_minor;
+	char path[256];	    /* of this very binary, for remedies that can be pasted */
+	bool proc_readable; /* without it the rest is not to be believed */
 	unsigned int uid;
 	u64 capabilities; /* effective */
 	bool in_initial_userns;
@@ -51,6 +53,7 @@ struct facts {
 	char container[32]; /* what kind, by its traces; empty: none seen */
 	enum lockdown lockdown;
 	enum tracefs tracefs;
+	bool memlock_is_limited;
 	s64 btf_bytes;		     /* of the kernel's types; negative: errno of reading them */
 	s64 perf_paranoid;	     /* perf_event_paranoid; -2: cannot be read */
 	s64 kptr_restrict;	     /* -2: cannot be read */
@@ -59,6 +62,8 @@ struct facts {
 };
 
 void facts_read(struct facts *facts, struct worker *worker);
+/* The first gate: what makes any trial pointless, in words; NULL if nothing does. */
+const char *facts_missing_capabilities(const struct facts *facts);
 bool facts_has_capability(const struct facts *facts, unsigned int capability);
 bool facts_kernel_is_before(const struct facts *facts, int major, int minor);
 

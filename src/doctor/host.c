@@ -3,6 +3,7 @@
  * `dwell doctor --host`: what to mend on this machine before measuring on it, a row each.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -12,31 +13,50 @@
 #include "../base/text.h"
 #include "doctor.h"
 
+#define CPUS_MAX	   8192
 #define STEAL_LOOK_MS	   300
 #define STEAL_NOTE_PERCENT 1.0
+
+/* Of all CPUs: the first governor that is not "performance", else that; empty: none. */
+static void read_governor(char *ret_governor, size_t size)
+{
+	ret_governor[0] = '\0';
+	for (int cpu = 0; cpu < CPUS_MAX; cpu++) {
+		char path[96];
+
+		snprintf(path, sizeof(path),
+			 "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu);
+		if (text_read_file(path, ret_governor, size) <= 0 ||
+		    strcmp(ret_governor, "performance"))
+			return;
+	}
+}
 
 static void check_governor(struct check *check)
 {
 	char governor[64];
 
-	if (text_read_file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor,
-			   sizeof(governor)) <= 0)
+	read_governor(governor, sizeof(governor));
+	if (!governor[0])
 		check_set(check, CHECK_OK, "", "not under this system's control (usual in a VM)");
 	else if (!strcmp(governor, "performance"))
 		check_set(check, CHECK_OK, "", "performance");
 	else
 		check_set(check, CHECK_NOTE, "cpupower frequency-set -g performance",
-			  "%s: the clock's speed changes with load, so times of short work vary",
-			  governor);
+			  "%s: the clock's speed changes with load, so short times vary", governor);
 }
 
 static void check_huge_pages(struct check *check)
 {
 	char modes[64];
 
-	if (text_read_file("/sys/kernel/mm/transparent_hugepage/enabled", modes, sizeof(modes)) <=
-	    0)
+	int length =
+		text_read_file("/sys/kernel/mm/transparent_hugepage/enabled", modes, sizeof(modes));
+
+	if (length == -ENOENT)
 		check_set(check, CHECK_OK, "", "not in this kernel");
+	else if (length <= 0)
+		check_set(check, CHECK_NOTE, "run it as root", "unknown: cannot be read");
 	else if (strstr(modes, "[always]"))
 		check_set(check, CHECK_NOTE,
 			  "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
@@ -126,27 +146,32 @@ static bool read_cpu_ticks(u64 *ret_all, u64 *ret_steal)
 	return true;
 }
 
+static double share(u64 part, u64 all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0;
+}
+
 static void check_steal(struct check *check)
 {
 	const struct timespec look = {.tv_nsec = STEAL_LOOK_MS * NS_PER_MS};
-	u64 all0, steal0, all1, steal1;
-	double percent;
+	u64 all0, steal0, all1 = 0, steal1 = 0;
+	double now, since_boot;
 
-	if (!read_cpu_ticks(&all0, &steal0)) {
+	if (!read_cpu_ticks(&all0, &steal0) || nanosleep(&look, NULL) ||
+	    !read_cpu_ticks(&all1, &steal1)) {
 		check_set(check, CHECK_NOTE, "mount procfs on /proc", "/proc/stat cannot be read");
 		return;
 	}
-	nanosleep(&look, NULL);
-	if (!read_cpu_ticks(&all1, &steal1))
-		return;
-	percent = all1 > all0 ? 100.0 * (double)(steal1 - steal0) / (double)(all1 - all0) : 0;
-	if (percent >= STEAL_NOTE_PERCENT)
+	now = share(steal1 - steal0, all1 - all0);
+	since_boot = share(steal1, all1);
+	if (now >= STEAL_NOTE_PERCENT || since_boot >= STEAL_NOTE_PERCENT)
 		check_set(check, CHECK_NOTE,
 			  "measure when the host is quiet, or on a dedicated one",
-			  "%.1f %% of CPU time is taken by the hypervisor; it reads as on-CPU",
-			  percent);
+			  "%.1f %% of CPU time now, %.1f %% since boot; it reads as on-CPU", now,
+			  since_boot);
 	else
-		check_set(check, CHECK_OK, "", "%.1f %% over %d ms", percent, STEAL_LOOK_MS);
+		check_set(check, CHECK_OK, "", "%.1f %% of CPU time now, %.1f %% since boot", now,
+			  since_boot);
 }
 
 static void check_kptr(struct check *check)
@@ -170,9 +195,9 @@ size_t host_checks(struct check checks[CHECKS_MAX])
 		const char *name;
 		void (*check)(struct check *);
 	} rows[] = {
-		{"CPU governor", check_governor}, {"huge pages", check_huge_pages},
+		{"cpu_governor", check_governor}, {"huge_pages", check_huge_pages},
 		{"irqbalance", check_irqbalance}, {"swap", check_swap},
-		{"clock source", check_clock},	  {"hypervisor steal", check_steal},
+		{"clock_source", check_clock},	  {"hypervisor_steal", check_steal},
 		{"kptr_restrict", check_kptr},
 	};
 

@@ -48,12 +48,12 @@ static json_t *finding_to_json(const struct finding *finding)
 	const struct feature *feature = finding->feature;
 	bool degraded = finding->status == STATUS_DEGRADED;
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:b, s:s, s:o, s:o}", "name", feature->name, "group",
+	return json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o}", "name", feature->name, "group",
 			 feature->group, "status", status_names[finding->status], "gate",
 			 gate_names[finding->gate], "core", (int)feature->core, "loses",
-			 feature->loses, "instead",
-			 degraded ? text_or_null(feature->instead) : json_null(), "cause",
-			 cause_to_json(finding));
+			 finding->status == STATUS_OK ? json_null() : json_string(feature->loses),
+			 "instead", degraded ? text_or_null(feature->instead) : json_null(),
+			 "cause", cause_to_json(finding));
 }
 
 static json_t *pipeline_to_json(const struct health *health)
@@ -70,6 +70,17 @@ static json_t *pipeline_to_json(const struct health *health)
 			 (json_int_t)health->latency_p99_ns);
 }
 
+static json_t *summary_to_json(const struct doctor_report *report)
+{
+	json_int_t counts[STATUS_COUNT] = {0};
+
+	for (size_t i = 0; i < report->finding_count; i++)
+		counts[report->findings[i].status]++;
+	return json_pack("{s:I, s:I, s:I}", status_names[STATUS_OK], counts[STATUS_OK],
+			 status_names[STATUS_DEGRADED], counts[STATUS_DEGRADED],
+			 status_names[STATUS_UNAVAILABLE], counts[STATUS_UNAVAILABLE]);
+}
+
 json_t *doctor_to_json(const struct doctor_report *report)
 {
 	json_t *findings = json_array();
@@ -77,10 +88,11 @@ json_t *doctor_to_json(const struct doctor_report *report)
 
 	for (size_t i = 0; i < report->finding_count; i++)
 		json_array_append_new(findings, finding_to_json(&report->findings[i]));
-	root = json_pack("{s:s, s:s, s:{s:s, s:s}, s:b, s:o, s:o, s:o, s:I}", "schema",
+	root = json_pack("{s:s, s:s, s:{s:s, s:s}, s:b, s:o, s:o, s:o, s:o, s:I}", "schema",
 			 "dwell.doctor/1", "version", DWELL_VERSION, "kernel", "release",
 			 report->facts.host.release, "arch", report->facts.host.machine,
-			 "core_works", (int)report->core_works, "environment",
+			 "core_works", (int)report->core_works, "summary", summary_to_json(report),
+			 "environment",
 			 checks_to_json(report->environment, report->environment_count), "features",
 			 findings, "pipeline", pipeline_to_json(&report->pipeline), "took_ns",
 			 (json_int_t)report->took_ns);

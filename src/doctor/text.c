@@ -138,6 +138,13 @@ static bool is_same_trouble(const struct finding *a, const struct finding *b)
 	       (a->status != STATUS_DEGRADED || a->feature == b->feature);
 }
 
+static const char *const failed_at[GATE_COUNT] = {
+	[GATE_ENVIRONMENT] = "not tried",
+	[GATE_LOAD] = "could not be loaded",
+	[GATE_ATTACH] = "could not be attached",
+	[GATE_DELIVERY] = "no record arrived",
+};
+
 /* All features with the trouble of finding i, or nothing if an earlier one told it. */
 static void print_trouble(const struct page *page, const struct doctor_report *report, size_t i)
 {
@@ -163,8 +170,8 @@ static void print_trouble(const struct page *page, const struct doctor_report *r
 				    report->findings[k].feature->loses);
 	if (degraded)
 		print_field(page, "instead", first->feature->instead);
-	fprintf(page->out, "    %-10s at the gate \"%s\":", "because", gate_names[first->gate]);
-	print_words(page, 15 + 14 + (int)strlen(gate_names[first->gate]), 15, first->cause.text);
+	fprintf(page->out, "    %-10s %s:", "because", failed_at[first->gate]);
+	print_words(page, 16 + (int)strlen(failed_at[first->gate]), 15, first->cause.text);
 	fputc('\n', page->out);
 	print_field(page, "remedy", first->cause.remedy);
 }
@@ -180,36 +187,79 @@ static void print_troubles(const struct page *page, const struct doctor_report *
 			print_trouble(page, report, i);
 }
 
+/* Where the environment forbids all: one cause for every feature. */
+static void print_not_tried(const struct page *page, const struct doctor_report *report)
+{
+	const struct cause *cause = &report->findings[0].cause;
+
+	fprintf(page->out, "\n%sNOT TRIED%s: all %zu features\n", paint(page, BOLD),
+		paint(page, PLAIN), report->finding_count);
+	print_field(page, "because", cause->text);
+	print_field(page, "remedy", cause->remedy);
+}
+
+static void print_host_verdict(const struct page *page, const struct doctor_report *report)
+{
+	size_t wrong = 0;
+
+	if (!report->host_count)
+		return;
+	for (size_t i = 0; i < report->host_count; i++) {
+		if (report->host[i].level == CHECK_OK)
+			continue;
+		fprintf(page->out, "%s%s", wrong++ ? ", " : "Mend this host before you measure: ",
+			report->host[i].name);
+	}
+	fputs(wrong ? ".\n" : "This host is fit to be measured on.\n", page->out);
+}
+
 static void print_verdict(const struct page *page, const struct doctor_report *report)
 {
-	fprintf(page->out, "\n%s%s%s\n", paint(page, BOLD),
-		report->core_works ? "dwell works here." : "dwell cannot run here.",
-		paint(page, PLAIN));
-	fprintf(page->out, "%zu features ok, %zu degraded, %zu unavailable. ",
-		count_status(report, STATUS_OK), count_status(report, STATUS_DEGRADED),
+	const char *verdict = report->core_works  ? "dwell works here"
+			      : report->not_tried ? "dwell cannot run like this"
+						  : "dwell cannot run here";
+
+	fprintf(page->out, "%s%s%s: %zu of %zu features ok, %zu degraded, %zu unavailable.\n",
+		paint(page, BOLD), verdict, paint(page, PLAIN), count_status(report, STATUS_OK),
+		report->finding_count, count_status(report, STATUS_DEGRADED),
 		count_status(report, STATUS_UNAVAILABLE));
-	fprintf(page->out, "%llu test records sent, %llu lost; %.1f s.\n",
+	print_host_verdict(page, report);
+}
+
+static void print_details(const struct page *page, const struct doctor_report *report)
+{
+	print_checks(page, "ENVIRONMENT", report->environment, report->environment_count);
+	if (report->host_count)
+		print_checks(page, "HOST, before you measure on it", report->host,
+			     report->host_count);
+	if (report->not_tried) {
+		print_not_tried(page, report);
+		return;
+	}
+	if (count_status(report, STATUS_OK)) {
+		fprintf(page->out,
+			"\n%sWORKING%s: loaded, attached, fired, and the record arrived\n",
+			paint(page, BOLD), paint(page, PLAIN));
+		print_working(page, report);
+	}
+	print_troubles(page, report, STATUS_DEGRADED, "DEGRADED: something else serves");
+	print_troubles(page, report, STATUS_UNAVAILABLE, "UNAVAILABLE");
+	fprintf(page->out, "\n%llu test records sent, %llu lost; %.1f s.\n",
 		(unsigned long long)report->pipeline.sent,
 		(unsigned long long)health_lost(&report->pipeline),
 		(double)report->took_ns / (double)NS_PER_S);
 }
 
-void doctor_print_text(const struct doctor_report *report, bool color, FILE *out)
+/* The verdict opens the report, and ends it where it would have scrolled away. */
+void doctor_print_text(const struct doctor_report *report, bool color, bool brief, FILE *out)
 {
 	const struct page page = {out, color};
 
-	fprintf(out, "dwell %s on Linux %s, %s\n", DWELL_VERSION, report->facts.host.release,
-		report->facts.host.machine);
-	print_checks(&page, "ENVIRONMENT", report->environment, report->environment_count);
-	if (report->host_count)
-		print_checks(&page, "HOST, before you measure on it", report->host,
-			     report->host_count);
-	if (count_status(report, STATUS_OK)) {
-		fprintf(out, "\n%sWORKING%s: loaded, attached, fired, and the record arrived\n",
-			paint(&page, BOLD), paint(&page, PLAIN));
-		print_working(&page, report);
+	if (!brief) {
+		fprintf(out, "dwell %s on Linux %s, %s\n", DWELL_VERSION,
+			report->facts.host.release, report->facts.host.machine);
+		print_verdict(&page, report);
+		print_details(&page, report);
 	}
-	print_troubles(&page, report, STATUS_DEGRADED, "DEGRADED: something else serves");
-	print_troubles(&page, report, STATUS_UNAVAILABLE, "UNAVAILABLE");
 	print_verdict(&page, report);
 }

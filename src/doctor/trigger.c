@@ -8,6 +8,7 @@
 #include <link.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -260,10 +261,9 @@ static int fire(enum trigger_kind kind)
 static void serve(int sock, void *unused)
 {
 	enum trigger_kind kind;
-	int unwanted_fd;
 
 	(void)unused;
-	while (socket_receive(sock, &kind, sizeof(kind), &unwanted_fd, -1) == sizeof(kind)) {
+	while (socket_receive(sock, &kind, sizeof(kind), NULL, -1) == sizeof(kind)) {
 		int result = fire(kind);
 
 		if (socket_send(sock, &result, sizeof(result), -1))
@@ -278,7 +278,7 @@ int trigger_start(struct trigger **ret_trigger)
 
 	if (!trigger)
 		return -ENOMEM;
-	err = child_start(&trigger->child, serve, NULL);
+	err = child_start(&trigger->child, serve, NULL, -1);
 	if (err) {
 		free(trigger);
 		return err;
@@ -294,16 +294,18 @@ pid_t trigger_pid(const struct trigger *trigger)
 
 int trigger_fire(struct trigger *trigger, enum trigger_kind kind)
 {
-	int result, unwanted_fd;
 	ssize_t got;
+	int result;
 	int err = socket_send(trigger->child.sock, &kind, sizeof(kind), -1);
 
 	if (err)
 		return err;
-	got = socket_receive(trigger->child.sock, &result, sizeof(result), &unwanted_fd,
-			     FIRE_TIMEOUT_MS);
-	if (got < 0)
+	got = socket_receive(trigger->child.sock, &result, sizeof(result), NULL, FIRE_TIMEOUT_MS);
+	if (got < 0) {
+		/* A late answer would be taken for the next one's. */
+		kill(trigger->child.pid, SIGKILL);
 		return (int)got;
+	}
 	return got == sizeof(result) ? result : -EPIPE;
 }
 

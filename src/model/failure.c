@@ -29,6 +29,7 @@ static bool is_noise(const char *line, size_t length)
 		"BPF program load failed",
 		"failed to load: -",
 		"failed to prepare load attributes",
+		"try raising 'ulimit -l'", /* libbpf's guess at any EPERM */
 	};
 
 	if (length == 0)

@@ -19,6 +19,7 @@ struct failure {
 	int err;	    /* positive errno; 0: no failure */
 	char excerpt[240];  /* the last lines that mean something, of verifier or libbpf */
 	bool from_verifier; /* the excerpt is the verifier's */
+	bool is_named;	    /* the kernel or libbpf named this very program, or its map */
 	bool from_cache;    /* known from an earlier load on this boot, with this build */
 	char *log;	    /* all that libbpf and the verifier said, or NULL */
 };

@@ -43,7 +43,7 @@ struct probe {
 	u64 perf_config;      /* perf: the event */
 	u32 perf_freq;	      /* perf: samples a second; 0: perf_period counts */
 	u64 perf_period;      /* perf: one record per so many events */
-	pid_t pid;	      /* perf, uprobe, usdt: one process; 0: all of them */
+	pid_t pid;	      /* uprobe, usdt: one process; perf: one thread; 0: all of them */
 };
 
 #endif

@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "../../abi/records.h"
@@ -42,7 +42,7 @@ struct queue {
 	u64 tail; /* the consumer's own truth */
 	u64 pushed;
 	u64 high_water;
-	int wake_fd;
+	int wake_fds[2]; /* the producer's end and the consumer's */
 };
 
 static size_t slot_bytes(size_t size)
@@ -54,26 +54,29 @@ int queue_create(size_t bytes, struct queue **ret_queue)
 {
 	size_t control = (sizeof(struct shared) + 4095) & ~(size_t)4095;
 	struct queue *queue;
+	int err;
 	void *memory;
-	int fd;
 
 	if (bytes < QUEUE_BYTES_MIN || bytes > QUEUE_BYTES_MAX || (bytes & (bytes - 1)))
 		return -EINVAL;
 	queue = calloc(1, sizeof(*queue));
 	if (!queue)
 		return -ENOMEM;
-	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	memory = mmap(NULL, control + bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		      0);
-	if (fd < 0 || memory == MAP_FAILED) {
-		int err = -errno;
-
-		if (fd >= 0)
-			close(fd);
+	/* Not an eventfd: its flags would be the consumer's too, and could be made to block us. */
+	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, queue->wake_fds)) {
+		err = -errno;
 		free(queue);
 		return err;
 	}
-	queue->wake_fd = fd;
+	memory = mmap(NULL, control + bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (memory == MAP_FAILED) {
+		err = -errno;
+		close(queue->wake_fds[0]);
+		close(queue->wake_fds[1]);
+		free(queue);
+		return err;
+	}
 	queue->shared = memory;
 	queue->ring = (char *)memory + control;
 	queue->bytes = bytes;
@@ -87,7 +90,8 @@ void queue_destroy(struct queue *queue)
 	if (!queue)
 		return;
 	munmap(queue->shared, queue->mapped);
-	close(queue->wake_fd);
+	close(queue->wake_fds[0]);
+	close(queue->wake_fds[1]);
 	free(queue);
 }
 
@@ -127,10 +131,8 @@ bool queue_push(struct queue *queue, const void *data, size_t size, u64 now_ns)
 
 void queue_wake(struct queue *queue)
 {
-	u64 one = 1;
-
-	/* A full eventfd means that the worker has been woken already. */
-	if (write(queue->wake_fd, &one, sizeof(one)) < 0)
+	/* Where there is no room for another, the worker has been woken already. */
+	if (send(queue->wake_fds[0], "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		return;
 }
 
@@ -151,7 +153,25 @@ size_t queue_bytes(const struct queue *queue)
 
 int queue_wake_fd(const struct queue *queue)
 {
-	return queue->wake_fd;
+	return queue->wake_fds[1];
+}
+
+void queue_clear_wakes(const struct queue *queue)
+{
+	char wake;
+
+	while (recv(queue->wake_fds[1], &wake, sizeof(wake), MSG_DONTWAIT) > 0)
+		;
+}
+
+u64 queue_end(const struct queue *queue)
+{
+	return atomic_load_explicit(&queue->shared->head, memory_order_acquire);
+}
+
+bool queue_has_reached(const struct queue *queue, u64 end)
+{
+	return queue->tail >= end;
 }
 
 bool queue_peek(struct queue *queue, const void **ret_data, size_t *ret_size)

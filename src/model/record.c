@@ -10,7 +10,7 @@ enum record_verdict record_check(const void *data, size_t size, const struct rec
 
 	if (size < sizeof(*hdr) || hdr->size != size || hdr->ts_ns == 0 || hdr->seq == 0)
 		return RECORD_MALFORMED;
-	if (hdr->type >= SIGNAL_LIMIT || !signal_rows[hdr->type].signal)
+	if (!signal_is_known(hdr->type))
 		return RECORD_UNKNOWN;
 	row = &signal_rows[hdr->type];
 	if (hdr->version != row->version)

@@ -3,34 +3,32 @@
 
 #include <errno.h>
 #include <grp.h>
-#include <stdlib.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "../base/text.h"
+#include "../../abi/types.h"
 
-#define NOBODY 65534
-#define ID_MAX 0xfffffffeULL
+#define NOBODY		 65534
+#define USERNS_INIT_INUM 0xEFFFFFFDU
 
-static u64 id_from_sudo(const char *variable)
+/* There "root" owns nothing of the host's, and often no other user exists. */
+static int is_in_user_namespace(void)
 {
-	const char *text = getenv(variable);
-	u64 id;
+	struct stat st;
 
-	return text && !text_parse_u64(text, 1, ID_MAX, &id) ? id : NOBODY;
+	return !stat("/proc/self/ns/user", &st) && st.st_ino != USERNS_INIT_INUM;
 }
 
 /* Root only: an ordinary user has no other identity to take. */
 static int change_user(void)
 {
-	uid_t uid = (uid_t)id_from_sudo("SUDO_UID");
-	gid_t gid = (gid_t)id_from_sudo("SUDO_GID");
-
 	if (geteuid() != 0)
 		return 0;
-	if (setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
-		return -errno;
+	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+	    setresuid(NOBODY, NOBODY, NOBODY))
+		return is_in_user_namespace() ? 0 : -errno;
 	return 0;
 }
 
@@ -49,16 +47,11 @@ static int drop_capabilities(void)
 
 int privileges_drop(void)
 {
-	int user_err = change_user();
-	int err = drop_capabilities();
+	int err = change_user();
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		return -errno;
-	/*
-	 * Some user namespaces map one identity only, and some containers withhold CAP_SETUID:
-	 * there the user stays, but without any capability.
-	 */
-	if (user_err && user_err != -EPERM && user_err != -EINVAL)
-		return user_err;
+	if (!err)
+		err = drop_capabilities();
+	if (!err && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		err = -errno;
 	return err;
 }

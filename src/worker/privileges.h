@@ -5,7 +5,7 @@
 #ifndef DWELL_WORKER_PRIVILEGES_H
 #define DWELL_WORKER_PRIVILEGES_H
 
-/* Becomes the person behind sudo, else nobody; no capability stays: 0 or -errno. */
+/* Root becomes nobody; no capability stays, and none can be had again: 0 or -errno. */
 int privileges_drop(void);
 
 #endif

@@ -24,12 +24,13 @@
 /* What goes over the socket: the job's number, then its own bytes. */
 struct request {
 	u32 job;
-	u32 unused;
+	u32 serial; /* echoed by the reply, so that none is taken for another's */
 	char bytes[WORKER_MESSAGE_MAX];
 };
 
 struct reply {
-	s64 size; /* of bytes, or -errno */
+	s32 size; /* of bytes, or -errno */
+	u32 serial;
 	char bytes[WORKER_MESSAGE_MAX];
 };
 
@@ -39,6 +40,7 @@ struct reply {
 
 struct worker {
 	struct child child;
+	u32 serial;
 };
 
 /* The worker's own side, in the forked process. */
@@ -88,13 +90,14 @@ static bool process_queue(struct inside *self, size_t max)
 
 static ssize_t copy_signal_state(struct inside *self, const struct request *request, char *reply)
 {
+	u64 end = queue_end(self->queue); /* what comes later would never end */
 	u32 id;
 
 	memcpy(&id, request->bytes, sizeof(id));
 	if (id >= SIGNAL_LIMIT || !self->states[id] ||
 	    signal_rows[id].signal->state_size > WORKER_MESSAGE_MAX)
 		return -EINVAL;
-	while (process_queue(self, BATCH_MAX))
+	while (!queue_has_reached(self->queue, end) && process_queue(self, 1))
 		;
 	memcpy(reply, self->states[id], signal_rows[id].signal->state_size);
 	return (ssize_t)signal_rows[id].signal->state_size;
@@ -104,21 +107,23 @@ static ssize_t copy_signal_state(struct inside *self, const struct request *requ
 static bool serve_request(struct inside *self)
 {
 	struct request request;
-	struct reply reply;
+	struct reply reply = {0};
 	int fd;
 	ssize_t got = socket_receive(self->sock, &request, sizeof(request), &fd, -1);
 
 	if (got < (ssize_t)REQUEST_HEAD)
 		return false;
 	if (request.job == JOB_SIGNAL_STATE && got >= (ssize_t)(REQUEST_HEAD + sizeof(u32)))
-		reply.size = copy_signal_state(self, &request, reply.bytes);
+		reply.size = (s32)copy_signal_state(self, &request, reply.bytes);
 	else if (request.job < self->job_count)
-		reply.size = self->jobs[request.job](fd, request.bytes, (size_t)got - REQUEST_HEAD,
+		reply.size =
+			(s32)self->jobs[request.job](fd, request.bytes, (size_t)got - REQUEST_HEAD,
 						     reply.bytes, sizeof(reply.bytes));
 	else
 		reply.size = -ENOSYS;
 	if (fd >= 0)
 		close(fd);
+	reply.serial = request.serial;
 	return !socket_send(self->sock, &reply,
 			    REPLY_HEAD + (reply.size > 0 ? (size_t)reply.size : 0), -1);
 }
@@ -132,14 +137,12 @@ static void loop(struct inside *self)
 	bool more = false;
 
 	for (;;) {
-		u64 wakes;
-
 		if (poll(ready, 2, more ? 0 : -1) < 0 && errno != EINTR)
 			return;
 		if (ready[0].revents && !serve_request(self))
 			return;
-		if (ready[1].revents && read(ready[1].fd, &wakes, sizeof(wakes)) < 0)
-			wakes = 0;
+		if (ready[1].revents)
+			queue_clear_wakes(self->queue);
 		more = process_queue(self, BATCH_MAX);
 	}
 }
@@ -172,7 +175,7 @@ int worker_start(struct queue *queue, const worker_job *jobs, size_t job_count,
 
 	if (!worker)
 		return -ENOMEM;
-	err = child_start(&worker->child, run_inside, &inside);
+	err = child_start(&worker->child, run_inside, &inside, queue_wake_fd(queue));
 	if (err) {
 		free(worker);
 		return err;
@@ -186,39 +189,46 @@ pid_t worker_pid(const struct worker *worker)
 	return worker->child.pid;
 }
 
+/* One exchange: the reply's size or -errno. The worker may have been taken over: believe little. */
+static ssize_t exchange(struct worker *worker, const struct request *out, size_t out_size, int fd,
+			struct reply *in)
+{
+	int err = socket_send(worker->child.sock, out, out_size, fd);
+	ssize_t got;
+
+	if (err)
+		return err;
+	got = socket_receive(worker->child.sock, in, sizeof(*in), NULL, CALL_TIMEOUT_MS);
+	if (got <= 0)
+		return got ? got : -EPIPE;
+	if (got < (ssize_t)REPLY_HEAD || in->size > got - (ssize_t)REPLY_HEAD ||
+	    in->serial != out->serial)
+		return -EBADMSG;
+	return 0;
+}
+
 ssize_t worker_call(struct worker *worker, size_t job, int fd, const void *request,
 		    size_t request_size, void *reply, size_t reply_size)
 {
-	struct request out = {.job = (u32)job};
+	struct request out = {.job = (u32)job, .serial = ++worker->serial};
 	struct reply in;
-	int unwanted_fd;
-	ssize_t got;
-	int err;
+	ssize_t err;
 
 	if (request_size > sizeof(out.bytes))
 		return -EMSGSIZE;
 	if (request_size)
 		memcpy(out.bytes, request, request_size);
-	err = socket_send(worker->child.sock, &out, REQUEST_HEAD + request_size, fd);
-	if (err)
+	err = exchange(worker, &out, REQUEST_HEAD + request_size, fd, &in);
+	if (err) {
+		kill(worker->child.pid, SIGKILL); /* late, deaf or mad: it is not asked again */
 		return err;
-	got = socket_receive(worker->child.sock, &in, sizeof(in), &unwanted_fd, CALL_TIMEOUT_MS);
-	if (unwanted_fd >= 0)
-		close(unwanted_fd);
-	if (got == -ETIMEDOUT)
-		kill(worker->child.pid,
-		     SIGKILL); /* a late answer would be taken for the next one's */
-	if (got <= 0)
-		return got ? got : -EPIPE;
-	/* The worker may have been taken over: believe no size that was not received. */
-	if (got < (ssize_t)REPLY_HEAD || in.size > got - (ssize_t)REPLY_HEAD)
-		return -EBADMSG;
+	}
 	if (in.size < 0)
-		return (ssize_t)in.size;
+		return in.size;
 	if ((size_t)in.size > reply_size)
 		return -EMSGSIZE;
 	memcpy(reply, in.bytes, (size_t)in.size);
-	return (ssize_t)in.size;
+	return in.size;
 }
 
 ssize_t worker_signal_state(struct worker *worker, int signal_id, void *state, size_t size)

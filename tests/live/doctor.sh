@@ -48,7 +48,14 @@ check "its text goes to stdout, nothing to stderr" sh -c "test -z \"\$('$DWELL' 
 check "-v shows the whole verifier log" sh -c "'$DWELL' doctor -v 2>&1 >/dev/null | grep -q 'libbpf:'"
 check "no colour where there is no terminal" sh -c "! '$DWELL' doctor | grep -q '$(printf '\033')'"
 check "--color always means it" sh -c "'$DWELL' doctor --color always | grep -q '$(printf '\033')'"
-check "a full stdout is an error, not silence" sh -c "! '$DWELL' doctor --json >/dev/full 2>/dev/null"
+for options in "doctor" "doctor --json" "--help" "--version"; do
+	check "dwell $options: a full stdout is an error, not silence" sh -c \
+		"'$DWELL' $options >/dev/full 2>'$work/err'; test \$? -eq 1 && grep -q 'cannot write' '$work/err'"
+done
+check "a closed stdout is no reason to write elsewhere" sh -c "'$DWELL' doctor >&-"
+check "a reader that leaves is no error" sh -c "'$DWELL' doctor --json 2>'$work/err' | head -1 >/dev/null; test ! -s '$work/err'"
+check "-q prints the verdict alone" sh -c "test \$('$DWELL' doctor -q | wc -l) -eq 1"
+check "dwell help doctor is dwell doctor --help" sh -c "test \"\$('$DWELL' help doctor)\" = \"\$('$DWELL' doctor --help)\""
 check "a wrong option is 64, with a hint" sh -c "'$DWELL' doctor --nonsense 2>'$work/err'; test \$? -eq 64 && grep -q -- --help '$work/err'"
 check "a wrong command is 64" sh -c "'$DWELL' nonsense 2>/dev/null; test \$? -eq 64"
 check "bare dwell prints one screen of help" sh -c "test \$('$DWELL' | wc -l) -le 24"

@@ -36,15 +36,20 @@ expect() {
 	done
 }
 
-expect "no capability" 77 "dwell cannot run here" 'at the gate "load"' \
-	"lacks CAP_BPF and CAP_PERFMON" "sudo dwell" "setcap cap_bpf,cap_perfmon+ep" \
+setcap_hint="setcap cap_bpf,cap_perfmon,cap_dac_read_search+ep $work/dwell"
+expect "no capability" 77 "dwell cannot run like this" "NOT TRIED: all" \
+	"this process lacks CAP_BPF and CAP_PERFMON" "sudo $work/dwell doctor" "$setcap_hint" \
 	-- as_nobody -- "$work/dwell" doctor
-expect "CAP_BPF only" 77 "this process lacks CAP_PERFMON" "setcap cap_bpf,cap_perfmon+ep" \
+expect "CAP_BPF only" 77 "this process lacks CAP_PERFMON" "$setcap_hint" \
 	-- as_nobody bpf -- "$work/dwell" doctor
+expect "uid 0 without capabilities" 77 "lacks CAP_BPF and CAP_PERFMON" "--cap-add BPF" \
+	-- setpriv --inh-caps=-all --bounding-set=-bpf,-perfmon,-sys_admin "$work/dwell" doctor
 expect "CAP_BPF and CAP_PERFMON" 0 "dwell works here" "core ring_buffer tp_btf sched_switch" \
 	"tracefs is mounted, but this process may not read it (it lacks CAP_DAC_READ_SEARCH)" \
 	"add cap_dac_read_search" "uid 65534 with CAP_BPF and CAP_PERFMON only" \
 	-- as_nobody bpf perfmon -- "$work/dwell" doctor
+expect "the capabilities that the remedy gives" 0 "tracepoint" "tracefs mounted and readable" \
+	-- as_nobody bpf perfmon dac_read_search -- "$work/dwell" doctor
 # Kernels without the change of July 2025 attach uprobes for CAP_PERFMON: either is right.
 check "CAP_BPF and CAP_PERFMON: uprobes work, or CAP_SYS_ADMIN is said to be missing" \
 	grep -qE 'uretprobe usdt|lacks CAP_SYS_ADMIN' "$work/words"
@@ -57,10 +62,14 @@ expect "tracefs unmounted" 0 "dwell works here" "tracefs is not mounted" \
 	"mount -t tracefs tracefs /sys/kernel/tracing" \
 	-- unshare --mount sh -c "umount -l /sys/kernel/tracing; umount -l /sys/kernel/debug 2>/dev/null
 		'$work/dwell' doctor"
-expect "own user namespace" 77 "root only inside its user namespace" "run it on the host" \
+expect "own user namespace" 77 "root inside a user namespace only" "run it on the host" \
 	-- unshare --user --map-root-user "$work/dwell" doctor
 expect "a seccomp filter" 77 "a seccomp filter is in force" "seccomp=unconfined" \
 	-- "$TOOLS/denied" "$work/dwell" doctor
 expect "no BTF" 77 "cannot be read from /sys/kernel/btf/vmlinux" "CONFIG_DEBUG_INFO_BTF=y" \
 	-- unshare --mount sh -c "mount -t tmpfs tmpfs /sys/kernel/btf; '$work/dwell' doctor"
+expect "no /proc" 77 "/proc is not mounted" "mount -t proc proc /proc" \
+	-- unshare --mount sh -c "umount -l /proc; '$work/dwell' doctor"
+expect "few open files" 77 "ulimit -n 1024" \
+	-- sh -c "ulimit -n 14; '$work/dwell' doctor"
 finish

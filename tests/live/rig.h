@@ -36,11 +36,10 @@ static inline void make_syscalls(u64 count)
 
 static inline void firer_run(int sock, void *unused)
 {
-	int unwanted_fd;
 	u64 count;
 
 	(void)unused;
-	while (socket_receive(sock, &count, sizeof(count), &unwanted_fd, -1) == sizeof(count)) {
+	while (socket_receive(sock, &count, sizeof(count), NULL, -1) == sizeof(count)) {
 		make_syscalls(count);
 		if (socket_send(sock, &count, sizeof(count), -1))
 			return;
@@ -54,19 +53,17 @@ static inline int rig_start(struct rig *rig, size_t queue_bytes)
 	if (!err)
 		err = worker_start(rig->queue, NULL, 0, &rig->worker);
 	if (!err)
-		err = child_start(&rig->firer, firer_run, NULL);
+		err = child_start(&rig->firer, firer_run, NULL, -1);
 	rig->tgid = (u32)rig->firer.pid;
 	return err;
 }
 
 static inline bool rig_fire(struct rig *rig, u64 count)
 {
-	int unwanted_fd;
 	u64 done = 0;
 
 	return !socket_send(rig->firer.sock, &count, sizeof(count), -1) &&
-	       socket_receive(rig->firer.sock, &done, sizeof(done), &unwanted_fd, -1) ==
-		       sizeof(done) &&
+	       socket_receive(rig->firer.sock, &done, sizeof(done), NULL, -1) == sizeof(done) &&
 	       done == count;
 }
 
@@ -110,14 +107,21 @@ static inline struct capture *rig_capture(const struct capture_config *config)
 	return capture;
 }
 
+/* Detaches, and copies what the worker keeps of a signal; false if the worker is gone. */
+static inline bool rig_state(struct rig *rig, struct capture *capture, int signal_id, void *state,
+			     size_t size)
+{
+	capture_detach(capture);
+	return worker_signal_state(rig->worker, signal_id, state, size) == (ssize_t)size;
+}
+
 /* Detaches, and how many canaries with the config's token came through. */
 static inline u64 rig_count(struct rig *rig, struct capture *capture,
 			    const struct capture_config *config)
 {
 	struct canary_tally tally = {0};
 
-	capture_detach(capture);
-	if (worker_signal_state(rig->worker, SIG_CANARY, &tally, sizeof(tally)) != sizeof(tally))
+	if (!rig_state(rig, capture, SIG_CANARY, &tally, sizeof(tally)))
 		return ~0ULL;
 	return tally.token == config->live.canary_token ? tally.count : 0;
 }

@@ -94,7 +94,7 @@ static inline void *bpf_ringbuf_reserve(void *map, u64 size, u64 flags)
 static inline u64 bpf_ringbuf_query(void *map, u64 what)
 {
 	(void)map;
-	return what == BPF_RB_AVAIL_DATA ? fake.ring_waiting : 0;
+	return what == BPF_RB_AVAIL_DATA ? fake.ring_waiting : RING_BYTES_MIN;
 }
 
 static inline void bpf_ringbuf_submit(void *record, u64 flags)

@@ -32,6 +32,9 @@ static struct facts healthy(void)
 		.kernel_major = 6,
 		.kernel_minor = 18,
 		.capabilities = ~0ULL,
+		.proc_readable = true,
+		.path = "/usr/bin/dwell",
+		.uid = 1000,
 		.in_initial_userns = true,
 		.in_initial_pidns = true,
 		.lockdown = LOCKDOWN_NONE,
@@ -72,7 +75,7 @@ static void missing_capabilities_are_named(void **state)
 	(void)state;
 	facts.capabilities = 0;
 	expect(&facts, refused("tp_btf", GATE_LOAD, EPERM), CAUSE_CAPABILITY,
-	       "CAP_BPF and CAP_PERFMON", "setcap");
+	       "CAP_BPF and CAP_PERFMON", "+ep /usr/bin/dwell");
 	facts.capabilities = BIT(CAP_BPF);
 	expect(&facts, refused("tp_btf", GATE_LOAD, EPERM), CAUSE_CAPABILITY, "CAP_PERFMON",
 	       "sudo");
@@ -80,7 +83,11 @@ static void missing_capabilities_are_named(void **state)
 	expect(&facts, refused("tp_btf", GATE_LOAD, EPERM), CAUSE_CAPABILITY, "CAP_BPF", "sudo");
 	facts.capabilities = BIT(CAP_BPF) | BIT(CAP_PERFMON);
 	expect(&facts, refused("uprobe", GATE_ATTACH, EACCES), CAUSE_CAPABILITY, "CAP_SYS_ADMIN",
-	       "root");
+	       "sudo");
+	facts.capabilities = 0;
+	facts.uid = 0;
+	expect(&facts, refused("tp_btf", GATE_LOAD, EPERM), CAUSE_CAPABILITY, "CAP_BPF",
+	       "--cap-add BPF");
 }
 
 static void each_cause_is_told_from_the_others(void **state)
@@ -96,8 +103,15 @@ static void each_cause_is_told_from_the_others(void **state)
 	facts.lockdown = LOCKDOWN_CONFIDENTIALITY;
 	expect(&facts, refused("tp_btf", GATE_LOAD, EPERM), CAUSE_LOCKDOWN, "confidentiality",
 	       "lockdown=");
+	finding = refused("tp_btf", GATE_LOAD, EINVAL);
+	finding.failure.from_verifier = true;
+	snprintf(finding.failure.excerpt, sizeof(finding.failure.excerpt),
+		 "unknown func bpf_probe_read_kernel#113");
+	expect(&facts, finding, CAUSE_LOCKDOWN, "confidentiality", "lockdown=");
 	facts = healthy();
 	facts.seccomp_filters = true;
+	expect(&facts, refused("tp_btf", GATE_LOAD, ENOSYS), CAUSE_SECCOMP, "filter",
+	       "seccomp=unconfined");
 	snprintf(facts.container, sizeof(facts.container), "Docker");
 	expect(&facts, refused("tp_btf", GATE_LOAD, EPERM), CAUSE_SECCOMP, "Docker",
 	       "seccomp=unconfined");
@@ -110,16 +124,25 @@ static void each_cause_is_told_from_the_others(void **state)
 	facts.btf_bytes = -ENOENT;
 	expect(&facts, refused("tp_btf", GATE_LOAD, ESRCH), CAUSE_NO_BTF, "vmlinux", "BTF");
 	facts = healthy();
-	facts.kconfig[KCONFIG_KPROBES] = 'n';
+	facts.kconfig[KCONFIG_KPROBES] = facts.kconfig[KCONFIG_FPROBE] = 'n';
 	expect(&facts, refused("kprobe", GATE_ATTACH, EOPNOTSUPP), CAUSE_KCONFIG,
-	       "without CONFIG_KPROBES", "CONFIG_KPROBES=y");
+	       "without CONFIG_KPROBES", "with CONFIG_KPROBES");
+	expect(&facts, refused("kprobe_multi", GATE_ATTACH, EOPNOTSUPP), CAUSE_KCONFIG,
+	       "without CONFIG_KPROBES and CONFIG_FPROBE", "CONFIG_FPROBE");
+	facts = healthy();
+	facts.proc_readable = false;
+	expect(&facts, refused("tp_btf", GATE_ENVIRONMENT, EPERM), CAUSE_NO_PROC, "/proc",
+	       "mount -t proc");
+	facts = healthy();
+	expect(&facts, refused("uprobe", GATE_ATTACH, EMFILE), CAUSE_DESCRIPTORS, "open files",
+	       "ulimit -n");
 	facts = healthy();
 	facts.tracefs = TRACEFS_NOT_MOUNTED;
 	expect(&facts, refused("tracepoint", GATE_ATTACH, ENOENT), CAUSE_TRACEFS, "not mounted",
 	       "mount -t tracefs");
 	facts.tracefs = TRACEFS_UNREADABLE;
 	expect(&facts, refused("tracepoint", GATE_ATTACH, EACCES), CAUSE_TRACEFS_ACCESS,
-	       "CAP_DAC_READ_SEARCH", "root");
+	       "CAP_DAC_READ_SEARCH", "sudo");
 	facts = healthy();
 	facts.kernel_major = 5;
 	facts.kernel_minor = 10;
@@ -141,7 +164,17 @@ static void each_cause_is_told_from_the_others(void **state)
 	finding.failure.from_verifier = true;
 	snprintf(finding.failure.excerpt, sizeof(finding.failure.excerpt), "R1 is wrong");
 	expect(&facts, finding, CAUSE_VERIFIER, "R1 is wrong", "report");
-	expect(&facts, refused("tp_btf", GATE_LOAD, ENOMEM), CAUSE_MEMORY, "memory", "ulimit");
+	expect(&facts, refused("tp_btf", GATE_LOAD, ENOMEM), CAUSE_MEMORY, "memory", "cgroup");
+	facts.kernel_major = 5;
+	facts.kernel_minor = 10;
+	facts.memlock_is_limited = true;
+	facts.capabilities = BIT(CAP_BPF) | BIT(CAP_PERFMON);
+	expect(&facts, refused("tp_btf", GATE_LOAD, EPERM), CAUSE_MEMORY, "locked memory",
+	       "ulimit -l");
+	facts = healthy();
+	facts.kconfig[KCONFIG_BPF_SYSCALL] = 'n';
+	expect(&facts, refused("tp_btf", GATE_LOAD, ENOSYS), CAUSE_KCONFIG, "CONFIG_BPF_SYSCALL",
+	       "CONFIG_BPF_SYSCALL");
 }
 
 static void what_is_not_known_is_not_guessed(void **state)
@@ -241,7 +274,7 @@ static void report_reads_as_before(void **state)
 		findings[i].status = STATUS_UNAVAILABLE;
 	for (int i = 2; i < 6; i++)
 		cause_find(&report.facts, &findings[i]);
-	doctor_print_text(&report, false, out);
+	doctor_print_text(&report, false, false, out);
 	fclose(out);
 	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
 		assert_true(columns(line) <= 80);

@@ -103,6 +103,7 @@ static void full_ring_is_counted_by_class(void **state)
 {
 	(void)state;
 	fake.ring_is_full = true;
+	fake.ring_waiting = RING_BYTES_MIN - 8;
 	assert_null(EMIT_RESERVE(CANARY, canary, &task));
 	assert_int_equal(fake.counts.of[SIG_CANARY].ring_full, 1);
 	assert_int_equal(fake.counts.of[SIG_CANARY].coalesced, 0);
@@ -112,6 +113,10 @@ static void full_ring_is_counted_by_class(void **state)
 	assert_null(emit_reserve(3, 1, DROP_PAIR, 48, &task));
 	assert_int_equal(fake.counts.of[3].ring_full, 1);
 	assert_int_equal(fake.counts.sent, 3);
+	fake.ring_waiting = 0; /* refused with room to spare: somebody held the lock */
+	assert_null(EMIT_RESERVE(CANARY, canary, &task));
+	assert_int_equal(fake.counts.of[SIG_CANARY].ring_full, 1);
+	assert_int_equal(fake.counts.of[SIG_CANARY].ring_busy, 1);
 	assert_null(emit_reserve(SIGNAL_LIMIT, 1, DROP_SAMPLE, 48, &task));
 }
 

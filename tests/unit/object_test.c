@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The embedded BPF objects keep the rules, as far as opening them tells: no kernel is asked.
+ */
+#include "unit.h"
+
+#include <bpf/libbpf.h>
+#include <string.h>
+
+#include "../../src/doctor/features.h"
+#include "../../src/model/signal.h"
+#include "bpf_skeletons.inc"
+
+static const struct {
+	const char *name;
+	const void *(*bytes)(size_t *ret_size);
+} sources[] = {
+#define BPF_SOURCE(name) {#name, name##_bpf__elf_bytes},
+#include "bpf_sources.inc"
+#undef BPF_SOURCE
+};
+
+#define SOURCE_COUNT (sizeof(sources) / sizeof(sources[0]))
+static struct bpf_object *objects[SOURCE_COUNT];
+
+static int open_all(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		size_t size;
+		const void *bytes = sources[i].bytes(&size);
+
+		objects[i] = bpf_object__open_mem(bytes, size, NULL);
+		if (!objects[i])
+			return -1;
+	}
+	return 0;
+}
+
+static int close_all(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SOURCE_COUNT; i++)
+		bpf_object__close(objects[i]);
+	return 0;
+}
+
+static void every_program_is_opt_in(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		struct bpf_program *program;
+
+		bpf_object__for_each_program(program, objects[i])
+			if (bpf_program__autoload(program))
+				fail_msg("%s: write SEC(\"?%s\")", bpf_program__name(program),
+					 bpf_program__section_name(program));
+	}
+}
+
+static void check_probe(const char *owner, const struct probe *probe)
+{
+	struct bpf_object *object = objects[0];
+
+	for (size_t i = 0; probe->source && i < SOURCE_COUNT; i++)
+		if (!strcmp(probe->source, sources[i].name))
+			object = objects[i];
+	if (!bpf_object__find_program_by_name(object, probe->program))
+		fail_msg("%s: there is no program '%s'", owner, probe->program);
+	if (probe->companion && !bpf_object__find_program_by_name(object, probe->companion))
+		fail_msg("%s: there is no program '%s'", owner, probe->companion);
+	for (size_t i = 0; i < PROBE_MAPS_MAX; i++)
+		if (probe->maps[i] && !bpf_object__find_map_by_name(object, probe->maps[i]))
+			fail_msg("%s: there is no map '%s'", owner, probe->maps[i]);
+}
+
+static void every_probe_names_what_exists(void **state)
+{
+	(void)state;
+	for (int id = 0; id < SIGNAL_LIMIT; id++) {
+		const struct signal *signal = signal_rows[id].signal;
+
+		for (size_t i = 0; signal && i < signal->probe_count; i++)
+			check_probe(signal_rows[id].name, &signal->probes[i]);
+	}
+	for (size_t i = 0; i < feature_count; i++)
+		check_probe(features[i].name, &features[i].probe);
+}
+
+static void every_signal_is_complete(void **state)
+{
+	(void)state;
+	for (int id = 0; id < SIGNAL_LIMIT; id++) {
+		const struct signal_row *row = &signal_rows[id];
+
+		if (row->signal &&
+		    (!row->signal->on_record || !row->signal->probe_count || !row->signal->about))
+			fail_msg("%s: on_record, probes and about are needed", row->name);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_program_is_opt_in),
+		cmocka_unit_test(every_probe_names_what_exists),
+		cmocka_unit_test(every_signal_is_complete),
+	};
+
+	return cmocka_run_group_tests_name("object", tests, open_all, close_all);
+}
