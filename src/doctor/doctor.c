@@ -54,14 +54,13 @@ static int await_canary(struct clinic *clinic, struct capture *capture, struct f
 		if (worker_signal_state(clinic->worker, SIG_CANARY, &tally, sizeof(tally)) !=
 		    sizeof(tally))
 			return -EPIPE;
-		if (tally.token == clinic->token && tally.count) {
-			finding->value = tally.best_value;
-			if (finding->value < finding->feature->least_value)
-				fail_delivery(finding, EBADMSG);
+		if (tally.token != clinic->token)
+			continue; /* of an earlier trial */
+		finding->value = tally.best_value;
+		if (finding->value >= finding->feature->least_value)
 			return 0;
-		}
 	} while (clock_now_ns() < deadline);
-	fail_delivery(finding, ETIMEDOUT);
+	fail_delivery(finding, tally.token == clinic->token ? EBADMSG : ETIMEDOUT);
 	return 0;
 }
 

@@ -49,8 +49,10 @@ sed -i 's/^#pragma GCC diagnostic pop/struct rec_ghost { struct rec_hdr hdr; };\
 check "with its record, the row compiles" both_compile
 printf '#include "src/model/signal.h"\nint main(void) { return signal_rows[31].signal != 0; }\n' >"$copy/main.c"
 links() {
+	local signals
+	mapfile -t signals < <(find "$copy/signals" -name '*.c' ! -name '*.bpf.c')
 	$CC -std=gnu11 -D_GNU_SOURCE -I"$copy" "$copy/main.c" "$copy/src/model/signal.c" \
-		$(find "$copy/signals" -name '*.c' ! -name '*.bpf.c') "$@" -o "$copy/a.out"
+		"${signals[@]}" "$@" -o "$copy/a.out"
 }
 does_not_link() { ! links -w 2>/dev/null; }
 check "a signal without its handler does not link" does_not_link

@@ -28,7 +28,7 @@ emulate() {
         -device isa-debug-exit,iobase=0xf4,iosize=0x04 \
         ${disk:+-drive "file=$disk,format=raw,if=virtio"} \
         -kernel "$vmlinuz" -initrd "$initrd" \
-        -append "console=ttyS0 quiet panic=-1 oops=panic" </dev/null 2>"$log.qemu"
+        -append "console=ttyS0 quiet panic=-1 oops=panic ${APPEND:-}" </dev/null 2>"$log.qemu"
 }
 
 # job_status QEMU_STATUS: the status of the guest's job. Both ways of telling it must
@@ -40,6 +40,8 @@ job_status() {
         echo "$TIMED_OUT"
     elif [ -n "$told" ] && [ "$1" -eq $(((told & 127) << 1 | 1)) ]; then
         echo "$told"
+    elif [ -n "$told" ] && [ "$1" -eq 0 ] && [ -n "${APPEND:-}" ]; then
+        echo "$told" # lockdown keeps the guest from the port, so it just powered off
     else
         echo "$NO_STATUS"
     fi
