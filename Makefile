@@ -203,12 +203,19 @@ $(B)/gen/vmlinux_types.inc: $(B)/gen/vmlinux_types.bpf.o
 $(B)/obj/tests/unit/vmlinux_test.o: $(B)/gen/vmlinux_types.inc
 $(B)/obj/tests/unit/object_test.o: $(B)/gen/bpf_sources.inc
 
-tests: $(UNIT_TESTS) $(LIVE_TOOLS)
+# Programs that know their own truth; they have nothing of dwell's in them.
+WORKLOADS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/workloads/*.c))
+$(B)/tests/workloads/%: tests/workloads/%.c
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g $< -o $@ -lpthread
+
+tests: $(UNIT_TESTS) $(LIVE_TOOLS) $(WORKLOADS)
 
 check: $(B)/dwell $(UNIT_TESTS)
 	BUILD=$(B) tests/run $(UNIT_TESTS) $(sort $(wildcard tests/unit/*.sh))
 
-check-live: $(B)/dwell $(LIVE_TOOLS)
+check-live: $(B)/dwell $(LIVE_TOOLS) $(WORKLOADS)
 	BUILD=$(B) tests/run $(LIVE_TESTS) $(sort $(wildcard tests/live/*.sh))
 
 check-vm: $(B)/dwell $(B)/tests/vmlinux_test $(LIVE_TOOLS)

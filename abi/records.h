@@ -31,6 +31,18 @@ enum signal_drop_class {
 #undef SIGNAL
 };
 
+enum ledger_state {
+#define STATE(NAME, ...) STATE_##NAME,
+#include "states.def"
+#undef STATE
+	STATE_COUNT
+};
+
+#define STATE_LIMIT 32 /* room for states to come, so that the layout stays */
+#define COMM_BYTES  16 /* the kernel's TASK_COMM_LEN */
+
+_Static_assert((int)STATE_COUNT <= STATE_LIMIT, "raise STATE_LIMIT, and the ledger's version");
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wpadded"
 
@@ -58,6 +70,28 @@ struct rec_canary {
 	struct rec_hdr hdr;
 	u64 token; /* live knob canary_token at the time of the event */
 	u64 value; /* what the probe found; its doctor row says what to expect */
+};
+
+/*
+ * The whole ledger of one thread, up to end_ns: the sum of ns[] is end_ns - begin_ns. Sent when
+ * the thread dies, and written by the task iterator for those that live.
+ */
+struct rec_ledger {
+	struct rec_hdr hdr;
+	u64 thread_start_ns;	  /* with hdr.tid the thread's identity; CLOCK_BOOTTIME */
+	u64 begin_ns;		  /* its start, or when it was first followed; CLOCK_MONOTONIC */
+	u64 end_ns;		  /* its last switch, or when this was read; CLOCK_MONOTONIC */
+	u64 ns[STATE_LIMIT];	  /* time in each state */
+	u32 entries[STATE_LIMIT]; /* how often each was entered */
+	u64 voluntary;		  /* switches that it chose, by our count ... */
+	u64 involuntary;	  /* ... and that it did not */
+	u64 kernel_voluntary;	  /* the same by the kernel's own, since begin_ns */
+	u64 kernel_involuntary;
+	u64 kernel_exec_ns;  /* on-CPU time by the kernel's own count, since begin_ns */
+	u64 kernel_delay_ns; /* run-queue wait by the kernel's own count; 0: not kept there */
+	u32 missed;	     /* switches that never reached us; their time is unattributed */
+	u32 is_dead;	     /* 1: this is its last word */
+	u8 comm[COMM_BYTES]; /* its name at end_ns, not always ended by NUL */
 };
 
 /* Per CPU, kept by emit.bpf.h, read by user space when it likes. */

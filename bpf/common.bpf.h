@@ -53,5 +53,6 @@ extern struct filter_tgids_map filter_tgids SEC(".maps");
 
 #include "filter.bpf.h"
 #include "emit.bpf.h"
+#include "ledger.bpf.h"
 
 #endif

@@ -38,6 +38,20 @@ static __always_inline u64 *emit_loss(struct emit_counts *counts, u16 type, enum
 						    : &counts->of[type].ring_full;
 }
 
+static __always_inline void emit_header(struct rec_hdr *hdr, u16 type, u16 version, u16 size,
+					u64 seq, struct task_struct *task)
+{
+	hdr->type = type;
+	hdr->version = version;
+	hdr->size = size;
+	hdr->cpu = bpf_get_smp_processor_id();
+	hdr->ts_ns = bpf_ktime_get_ns();
+	hdr->seq = seq;
+	hdr->tgid = task_tgid(task);
+	hdr->tid = task_tid(task);
+	hdr->start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
+}
+
 static __always_inline void *emit_reserve(u16 type, u16 version, enum drop_class class, u16 size,
 					  struct task_struct *task)
 {
@@ -54,15 +68,7 @@ static __always_inline void *emit_reserve(u16 type, u16 version, enum drop_class
 		emit_count(emit_loss(counts, type, class, size));
 		return NULL;
 	}
-	hdr->type = type;
-	hdr->version = version;
-	hdr->size = size;
-	hdr->cpu = bpf_get_smp_processor_id();
-	hdr->ts_ns = bpf_ktime_get_ns();
-	hdr->seq = seq;
-	hdr->tgid = task_tgid(task);
-	hdr->tid = task_tid(task);
-	hdr->start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
+	emit_header(hdr, type, version, size, seq, task);
 	return hdr;
 }
 

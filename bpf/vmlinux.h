@@ -46,26 +46,73 @@ struct css_set {
 	struct cgroup *dfl_cgrp;
 };
 
+struct inode {
+	unsigned short i_mode;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct sched_entity {
+	u64 sum_exec_runtime;
+};
+
+struct sched_info {
+	unsigned long long run_delay;
+};
+
 struct task_struct {
 	int pid;
 	int tgid;
+	unsigned int flags;
+	unsigned int in_iowait : 1;
+	u64 start_time;
 	u64 start_boottime;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	struct sched_entity se;
+	struct sched_info sched_info;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	struct css_set *cgroups;
+	struct files_struct *files;
+	char comm[16];
+};
+
+struct task_struct___state { /* from 5.14 */
+	unsigned int __state;
+};
+
+struct task_struct___old { /* before */
+	long state;
 };
 
 struct vm_area_struct {
 	unsigned long vm_start;
 };
 
-struct file;
-
 struct trace_event_raw_sys_enter {
 	long id;
 };
 
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
 struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
 	struct task_struct *task;
 };
 

@@ -221,7 +221,7 @@ int canary_kstack(struct bpf_raw_tracepoint_args *ctx)
 {
 	void *stack = scratch();
 
-	if (!stack)
+	if (!stack || !canary_hears(ctx->args[1]))
 		return 0;
 	return canary_at_syscall(ctx->args[1],
 				 frames_of(bpf_get_stack(ctx, stack, STACK_BYTES, 0)));
@@ -230,8 +230,12 @@ int canary_kstack(struct bpf_raw_tracepoint_args *ctx)
 SEC("?raw_tp/sys_enter")
 int canary_stackid(struct bpf_raw_tracepoint_args *ctx)
 {
-	return canary_at_syscall(ctx->args[1],
-				 bpf_get_stackid(ctx, &canary_stacks, BPF_F_USER_STACK) >= 0);
+	long id;
+
+	if (!canary_hears(ctx->args[1]))
+		return 0;
+	id = bpf_get_stackid(ctx, &canary_stacks, BPF_F_USER_STACK | BPF_F_REUSE_STACKID);
+	return canary_send(current_task(), id >= 0);
 }
 
 SEC("?tp_btf/sched_switch")
@@ -259,20 +263,26 @@ int canary_buildid(void *ctx)
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(canary_storage, struct pt_regs *regs, long id)
 {
-	u64 *mine = bpf_task_storage_get(&canary_tasks, bpf_get_current_task_btf(), NULL,
-					 BPF_LOCAL_STORAGE_GET_F_CREATE);
+	u64 *mine;
 
-	return canary_at_syscall(id, mine != NULL);
+	if (!canary_hears(id))
+		return 0;
+	mine = bpf_task_storage_get(&canary_tasks, bpf_get_current_task_btf(), NULL,
+				    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return canary_send(current_task(), mine != NULL);
 }
 
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(canary_cgroup, struct pt_regs *regs, long id)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	u64 *ours = bpf_cgrp_storage_get(&canary_cgroups, task->cgroups->dfl_cgrp, NULL,
-					 BPF_LOCAL_STORAGE_GET_F_CREATE);
+	u64 *ours;
 
-	return canary_at_syscall(id, ours != NULL);
+	if (!canary_hears(id))
+		return 0;
+	ours = bpf_cgrp_storage_get(&canary_cgroups, task->cgroups->dfl_cgrp, NULL,
+				    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return canary_send(current_task(), ours != NULL);
 }
 
 SEC("?tp_btf/sys_enter")
@@ -294,7 +304,7 @@ int BPF_PROG(canary_vma, struct pt_regs *regs, long id)
 {
 	u64 found = 0;
 
-	if (id != cfg_canary_syscall)
+	if (!canary_hears(id))
 		return 0;
 	bpf_find_vma(bpf_get_current_task_btf(), PT_REGS_IP_CORE(regs), vma_found, &found, 0);
 	return canary_send(current_task(), found);
@@ -311,8 +321,10 @@ int canary_loop(struct bpf_raw_tracepoint_args *ctx)
 {
 	u64 count = 0;
 
+	if (!canary_hears(ctx->args[1]))
+		return 0;
 	bpf_loop(CANARY_LOOPS, count_up, &count, 0);
-	return canary_at_syscall(ctx->args[1], count);
+	return canary_send(current_task(), count);
 }
 
 SEC("?raw_tp/sys_enter")
@@ -320,10 +332,12 @@ int canary_bounded(struct bpf_raw_tracepoint_args *ctx)
 {
 	volatile u64 count = 0;
 
+	if (!canary_hears(ctx->args[1]))
+		return 0;
 #pragma clang loop unroll(disable)
 	for (u32 i = 0; i < CANARY_LOOPS; i++)
 		count++;
-	return canary_at_syscall(ctx->args[1], count);
+	return canary_send(current_task(), count);
 }
 
 static long order_taken(struct bpf_dynptr *order, void *unused)
@@ -334,8 +348,10 @@ static long order_taken(struct bpf_dynptr *order, void *unused)
 SEC("?raw_tp/sys_enter")
 int canary_orders_in(struct bpf_raw_tracepoint_args *ctx)
 {
-	return canary_at_syscall(ctx->args[1],
-				 bpf_user_ringbuf_drain(&canary_orders, order_taken, NULL, 0) >= 0);
+	if (!canary_hears(ctx->args[1]))
+		return 0;
+	return canary_send(current_task(),
+			   bpf_user_ringbuf_drain(&canary_orders, order_taken, NULL, 0) >= 0);
 }
 
 SEC("?perf_event")

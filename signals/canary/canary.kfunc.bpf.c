@@ -21,11 +21,11 @@ int canary_for(struct bpf_raw_tracepoint_args *ctx)
 	struct bpf_iter_num___own it;
 	u64 count = 0;
 
-	if (ctx->args[1] != cfg_canary_syscall)
+	if (!canary_hears(ctx->args[1]))
 		return 0;
 	bpf_iter_num_new(&it, 0, CANARY_LOOPS);
 	while (bpf_iter_num_next(&it))
 		count++;
 	bpf_iter_num_destroy(&it);
-	return canary_at_syscall(ctx->args[1], count);
+	return canary_send(current_task(), count);
 }

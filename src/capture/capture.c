@@ -154,7 +154,7 @@ int capture_load(struct capture *capture)
 	err = load_what_can_be(capture);
 	if (!err && probes_on(capture)) {
 		bpflog_begin(&capture->log);
-		err = object_place_companions(capture);
+		err = object_fill_maps(capture);
 		if (!err)
 			err = write_filters(capture);
 		bpflog_end();
@@ -209,12 +209,29 @@ const struct failure *capture_failure(const struct capture *capture, size_t i)
 	return &capture->probes[i].failure;
 }
 
+/* Whole records at the start of buf go to the worker: how many bytes they were. */
+static size_t take_rows(struct capture *capture, const char *buf, size_t size)
+{
+	size_t at = 0;
+
+	while (size - at >= sizeof(struct rec_hdr)) {
+		const struct rec_hdr *hdr = (const struct rec_hdr *)(buf + at);
+
+		if (hdr->size < sizeof(*hdr) || hdr->size > size - at)
+			break;
+		reader_push(capture->reader, hdr, hdr->size);
+		capture->rows++;
+		at += hdr->size;
+	}
+	return at;
+}
+
 int capture_run_iter(struct capture *capture, size_t i)
 {
 	struct capture_probe *probe = &capture->probes[i];
 	_cleanup_close_ int fd = -1;
-	char buf[4096];
-	int total = 0;
+	_Alignas(8) char buf[4 * RECORD_SIZE_MAX];
+	size_t held = 0;
 
 	if (!probe->link_count)
 		return -ENOENT;
@@ -222,14 +239,19 @@ int capture_run_iter(struct capture *capture, size_t i)
 	if (fd < 0)
 		return -errno;
 	for (;;) {
-		ssize_t got = read(fd, buf, sizeof(buf));
+		ssize_t got = read(fd, buf + held, sizeof(buf) - held);
+		size_t taken;
 
 		if (got < 0 && errno != EAGAIN && errno != EINTR)
 			return -errno;
 		if (got == 0)
-			return total;
-		if (got > 0)
-			total += (int)got;
+			return held ? -EBADMSG : 0; /* a row is never cut */
+		if (got < 0)
+			continue;
+		held += (size_t)got;
+		taken = take_rows(capture, buf, held);
+		memmove(buf, buf + taken, held - taken);
+		held -= taken;
 	}
 }
 
@@ -293,6 +315,7 @@ static int read_reader_counts(const struct capture *capture, struct health *heal
 {
 	int err = read_kernel_counts(capture, health);
 
+	health->sent += capture->rows;
 	health->taken = reader_taken(capture->reader);
 	health->lost[LOSS_QUEUE_FULL] = reader_queue_full(capture->reader);
 	health->lost[LOSS_MALFORMED] = reader_malformed(capture->reader);

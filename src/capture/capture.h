@@ -62,7 +62,7 @@ int capture_attach(struct capture *capture);
 /* How far probe i got, and why no further (failure->err is 0 for one that is attached). */
 const struct failure *capture_failure(const struct capture *capture, size_t i);
 
-/* Runs probe i, a PROBE_ITER, once over all tasks: bytes it wrote, or -errno. */
+/* Runs probe i, a PROBE_ITER, once; the records that it writes go to the worker: 0 or -errno. */
 int capture_run_iter(struct capture *capture, size_t i);
 
 /* Changes filters, rates and thresholds while it runs. */

@@ -31,13 +31,14 @@ struct capture {
 	struct reader *reader;
 	struct queue_outcome outcome_before; /* the queue may have served captures before */
 	u64 pushed_before;
+	u64 rows; /* read by iterators, and sent on */
 	bool detached;
 	struct health final; /* kernel's side, fixed when detached */
 };
 
 /* object.c: one attempt at opening and loading; names the culprit if there is one. */
 int object_load_all(struct capture *capture, int *ret_source);
-int object_place_companions(const struct capture *capture);
+int object_fill_maps(const struct capture *capture); /* with what probes want in them */
 void object_close_all(struct capture *capture);
 struct bpf_map *object_map(const struct capture *capture, const char *name);
 bool object_map_is_shared(const struct bpf_map *map);

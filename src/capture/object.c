@@ -284,7 +284,21 @@ static int place_companion(const struct capture *capture, const struct probe *sp
 	return bpf_map_update_elem(bpf_map__fd(array), &zero, &fd, BPF_ANY) ? -errno : 0;
 }
 
-int object_place_companions(const struct capture *capture)
+static int fill_map(const struct capture *capture, const struct probe *spec)
+{
+	struct bpf_object *object = capture->objects[object_source_of(spec)];
+	struct bpf_map *map = bpf_object__find_map_by_name(object, spec->maps[spec->fill_map]);
+
+	if (!map)
+		return -ENOENT;
+	for (size_t i = 0; i < spec->fill_count; i++)
+		if (bpf_map_update_elem(bpf_map__fd(map), &spec->fill[i].key, &spec->fill[i].value,
+					BPF_ANY))
+			return -errno;
+	return 0;
+}
+
+int object_fill_maps(const struct capture *capture)
 {
 	for (size_t i = 0; i < capture->config.probe_count; i++) {
 		const struct capture_probe *probe = &capture->probes[i];
@@ -292,6 +306,8 @@ int object_place_companions(const struct capture *capture)
 
 		if (probe_is_on(probe) && probe->spec->companion)
 			err = place_companion(capture, probe->spec);
+		if (!err && probe_is_on(probe) && probe->spec->fill)
+			err = fill_map(capture, probe->spec);
 		if (err)
 			return err;
 	}

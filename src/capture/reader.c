@@ -25,6 +25,7 @@ struct reader {
 	struct ring_buffer *ring;
 	struct queue *queue;
 	pthread_t thread;
+	pthread_mutex_t pushing; /* the queue takes one producer at a time */
 	int epoll_fd;
 	int kick_fd;
 	u64 now_ns; /* read once per batch */
@@ -38,6 +39,17 @@ struct reader {
 static void count(_Atomic u64 *counter)
 {
 	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+static void push(struct reader *reader, const void *data, size_t size, u64 now_ns)
+{
+	count(&reader->taken);
+	pthread_mutex_lock(&reader->pushing);
+	if (size > RECORD_SIZE_MAX)
+		count(&reader->malformed);
+	else if (!queue_push(reader->queue, data, size, now_ns))
+		count(&reader->queue_full);
+	pthread_mutex_unlock(&reader->pushing);
 }
 
 /* The worker starts on a batch while we go on: under load a look at the ring may never end. */
@@ -55,14 +67,16 @@ static int take_record(void *context, void *data, size_t size)
 
 	if (reader->stop)
 		return -ECANCELED; /* not counted as taken: capture counts the rest */
-	count(&reader->taken);
 	if (++reader->batch == BATCH_MAX)
 		end_batch(reader);
-	if (size > RECORD_SIZE_MAX)
-		count(&reader->malformed);
-	else if (!queue_push(reader->queue, data, size, reader->now_ns))
-		count(&reader->queue_full);
+	push(reader, data, size, reader->now_ns);
 	return 0;
+}
+
+void reader_push(struct reader *reader, const void *data, size_t size)
+{
+	push(reader, data, size, clock_now_ns());
+	queue_wake(reader->queue);
 }
 
 static void look(struct reader *reader)
@@ -127,6 +141,7 @@ int reader_start(int ring_fd, struct queue *queue, struct reader **ret_reader)
 	if (!reader)
 		return -ENOMEM;
 	reader->queue = queue;
+	pthread_mutex_init(&reader->pushing, NULL);
 	reader->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	reader->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	reader->ring = ring_buffer__new(ring_fd, take_record, reader, NULL);

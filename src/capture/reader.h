@@ -11,6 +11,8 @@
 struct reader;
 
 int reader_start(int ring_fd, struct queue *queue, struct reader **ret_reader);
+/* A record from elsewhere, on the same way. */
+void reader_push(struct reader *reader, const void *data, size_t size);
 void reader_kick(struct reader *reader);
 
 /* Taken out of the ring so far, and of these what the queue refused, by cause. */

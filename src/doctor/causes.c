@@ -81,9 +81,9 @@ static bool missing_capability(const struct facts *facts, struct finding *findin
 			     "--cap-add BPF --cap-add PERFMON, or --privileged");
 		else
 			mend(&finding->cause,
-			     "sudo %s doctor, or once: sudo setcap "
+			     "run it with sudo, or once: sudo setcap "
 			     "cap_bpf,cap_perfmon,cap_dac_read_search+ep %s (all but uprobes)",
-			     facts->path, facts->path);
+			     facts->path);
 		return true;
 	}
 	if (finding->feature->need == NEEDS_PERF_PROBE && finding->failure.gate == GATE_ATTACH &&
@@ -91,7 +91,7 @@ static bool missing_capability(const struct facts *facts, struct finding *findin
 		say(&finding->cause, CAUSE_CAPABILITY,
 		    "this process lacks CAP_SYS_ADMIN, without which kernels since July 2025, and "
 		    "older ones with that change, attach no uprobe through perf");
-		mend(&finding->cause, "sudo %s doctor", facts->path);
+		mend(&finding->cause, "run it with sudo");
 		return true;
 	}
 	return false;
@@ -166,7 +166,7 @@ static bool tracefs_missing(const struct facts *facts, struct finding *finding)
 		say(&finding->cause, CAUSE_TRACEFS_ACCESS,
 		    "tracefs is mounted, but this process may not read it (it lacks "
 		    "CAP_DAC_READ_SEARCH)");
-		mend(&finding->cause, "sudo %s doctor, or add cap_dac_read_search", facts->path);
+		mend(&finding->cause, "run it with sudo, or add cap_dac_read_search");
 		return true;
 	}
 	return false;

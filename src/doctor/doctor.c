@@ -277,6 +277,16 @@ int doctor_run(bool with_host, void (*progress)(const char *feature), struct doc
 	return err;
 }
 
+void doctor_explain(const struct failure *failure, struct cause *ret_cause)
+{
+	struct finding finding = {.feature = &features[0], .failure = *failure};
+	struct facts facts;
+
+	facts_read(&facts, NULL);
+	cause_find(&facts, &finding);
+	*ret_cause = finding.cause;
+}
+
 void doctor_report_free(struct doctor_report *report)
 {
 	for (size_t i = 0; i < report->finding_count; i++)

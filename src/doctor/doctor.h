@@ -72,6 +72,9 @@ struct finding {
 /* From a failure to its cause; used for a single refusal too. */
 void cause_find(const struct facts *facts, struct finding *finding);
 
+/* Why a capture failed on its way to one of the core's hooks, for a command that must say so. */
+void doctor_explain(const struct failure *failure, struct cause *ret_cause);
+
 /* One line about the host: good, or what is wrong and how to mend it. */
 struct check {
 	const char *name;

@@ -141,7 +141,7 @@ static void read_kconfig(struct facts *facts, struct worker *worker)
 	ssize_t got;
 
 	memset(facts->kconfig, KCONFIG_UNKNOWN, sizeof(facts->kconfig));
-	if (fd < 0)
+	if (fd < 0 || !worker)
 		return;
 	for (int i = KCONFIG_NONE + 1; i < KCONFIG_COUNT; i++) {
 		size_t length = strlen(kconfig_names[i]) + 1;

@@ -61,6 +61,7 @@ struct facts {
 	bool kconfig_known;
 };
 
+/* Without a worker the kernel's configuration stays unknown. */
 void facts_read(struct facts *facts, struct worker *worker);
 /* The first gate: what makes any trial pointless, in words; NULL if nothing does. */
 const char *facts_missing_capabilities(const struct facts *facts);

@@ -6,6 +6,7 @@
 #ifndef DWELL_MODEL_PROBE_H
 #define DWELL_MODEL_PROBE_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "../../abi/types.h"
@@ -25,6 +26,12 @@ enum probe_kind {
 
 #define PROBE_MAPS_MAX 2
 
+/* One entry of an array of u32 that user space fills before the probe is attached. */
+struct map_entry {
+	u32 key;
+	u32 value;
+};
+
 struct probe {
 	const char *program;   /* its name in the BPF object */
 	enum probe_kind kind;  /* how it is attached */
@@ -33,6 +40,11 @@ struct probe {
 
 	/* Maps that only its signal uses. A map that no wanted probe names is not created. */
 	const char *maps[PROBE_MAPS_MAX];
+
+	/* What maps[fill_map] holds from the start; NULL: nothing. */
+	const struct map_entry *fill;
+	size_t fill_count;
+	size_t fill_map;
 
 	/* What it is attached to, as its kind needs it. */
 	const char *function; /* kprobe: symbol; usdt: "provider:name" */

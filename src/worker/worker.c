@@ -88,19 +88,31 @@ static bool process_queue(struct inside *self, size_t max)
 	return true;
 }
 
+/* A page of a signal's state; the first one waits for what is queued by now. */
+struct state_page {
+	u32 signal_id;
+	u32 offset;
+};
+
 static ssize_t copy_signal_state(struct inside *self, const struct request *request, char *reply)
 {
 	u64 end = queue_end(self->queue); /* what comes later would never end */
-	u32 id;
+	struct state_page page;
+	size_t size;
 
-	memcpy(&id, request->bytes, sizeof(id));
-	if (id >= SIGNAL_LIMIT || !self->states[id] ||
-	    signal_rows[id].signal->state_size > WORKER_MESSAGE_MAX)
+	memcpy(&page, request->bytes, sizeof(page));
+	if (page.signal_id >= SIGNAL_LIMIT || !self->states[page.signal_id])
 		return -EINVAL;
-	while (!queue_has_reached(self->queue, end) && process_queue(self, 1))
+	size = signal_rows[page.signal_id].signal->state_size;
+	if (page.offset >= size)
+		return -EINVAL;
+	while (page.offset == 0 && !queue_has_reached(self->queue, end) && process_queue(self, 1))
 		;
-	memcpy(reply, self->states[id], signal_rows[id].signal->state_size);
-	return (ssize_t)signal_rows[id].signal->state_size;
+	size -= page.offset;
+	if (size > WORKER_MESSAGE_MAX)
+		size = WORKER_MESSAGE_MAX;
+	memcpy(reply, (char *)self->states[page.signal_id] + page.offset, size);
+	return (ssize_t)size;
 }
 
 /* False when the parent is gone. */
@@ -113,7 +125,8 @@ static bool serve_request(struct inside *self)
 
 	if (got < (ssize_t)REQUEST_HEAD)
 		return false;
-	if (request.job == JOB_SIGNAL_STATE && got >= (ssize_t)(REQUEST_HEAD + sizeof(u32)))
+	if (request.job == JOB_SIGNAL_STATE &&
+	    got >= (ssize_t)(REQUEST_HEAD + sizeof(struct state_page)))
 		reply.size = (s32)copy_signal_state(self, &request, reply.bytes);
 	else if (request.job < self->job_count)
 		reply.size =
@@ -233,9 +246,17 @@ ssize_t worker_call(struct worker *worker, size_t job, int fd, const void *reque
 
 ssize_t worker_signal_state(struct worker *worker, int signal_id, void *state, size_t size)
 {
-	u32 id = (u32)signal_id;
+	struct state_page page = {.signal_id = (u32)signal_id};
 
-	return worker_call(worker, JOB_SIGNAL_STATE, -1, &id, sizeof(id), state, size);
+	while (page.offset < size) {
+		ssize_t got = worker_call(worker, JOB_SIGNAL_STATE, -1, &page, sizeof(page),
+					  (char *)state + page.offset, size - page.offset);
+
+		if (got <= 0)
+			return got ? got : -EBADMSG;
+		page.offset += (u32)got;
+	}
+	return (ssize_t)size;
 }
 
 void worker_stop(struct worker *worker)

@@ -32,7 +32,8 @@ pid_t worker_pid(const struct worker *worker);
 ssize_t worker_call(struct worker *worker, size_t job, int fd, const void *request,
 		    size_t request_size, void *reply, size_t reply_size);
 
-/* Processes all that is queued now, then copies a signal's state: its size or -errno. */
+/* Processes all that is queued now, then copies the first size bytes of a signal's state: size or
+ * -errno. */
 ssize_t worker_signal_state(struct worker *worker, int signal_id, void *state, size_t size);
 
 /* Ends the worker, at once if it does not answer. NULL is allowed. */

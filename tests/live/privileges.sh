@@ -38,7 +38,7 @@ expect() {
 
 setcap_hint="setcap cap_bpf,cap_perfmon,cap_dac_read_search+ep $work/dwell"
 expect "no capability" 77 "dwell cannot run like this" "NOT TRIED: all" \
-	"this process lacks CAP_BPF and CAP_PERFMON" "sudo $work/dwell doctor" "$setcap_hint" \
+	"this process lacks CAP_BPF and CAP_PERFMON" "run it with sudo" "$setcap_hint" \
 	-- as_nobody -- "$work/dwell" doctor
 expect "CAP_BPF only" 77 "this process lacks CAP_PERFMON" "$setcap_hint" \
 	-- as_nobody bpf -- "$work/dwell" doctor

@@ -41,6 +41,14 @@ struct task_struct {
 	struct pid *thread_pid;
 };
 
+struct task_struct___state {
+	unsigned int __state;
+};
+struct task_struct___old {
+	long state;
+};
+#define bpf_core_field_exists(field) 1
+
 /* What the test sets, and what the code under test did. */
 static struct {
 	struct task_struct *current;
@@ -127,5 +135,6 @@ static inline u32 bpf_get_prandom_u32(void)
 #include "../../bpf/compat.bpf.h"
 #include "../../bpf/filter.bpf.h"
 #include "../../bpf/emit.bpf.h"
+#include "../../bpf/ledger.bpf.h"
 
 #endif
