@@ -188,11 +188,11 @@ $(B)/tests/%: $(B)/obj/tests/live/%.o $(B)/libdwell.a
 # Every struct of our vmlinux.h, in an object whose BTF vmlinux_test holds against a kernel's.
 TYPES_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -DBPF_NO_PRESERVE_ACCESS_INDEX \
 	-Ibpf -I/usr/include/$(MULTIARCH)
-$(B)/gen/vmlinux_types.bpf.c: bpf/vmlinux.h
+$(B)/gen/vmlinux_types.bpf.c: bpf/vmlinux.h bpf/flavours.h
 	@mkdir -p $(@D)
 	$(call say,GEN)
-	$(Q)echo '#include "vmlinux.h"' > $@
-	$(Q)$(CLANG) $(TYPES_CFLAGS) -E $< | awk '/^# / { ours = $$3 ~ /vmlinux\.h"$$/ } \
+	$(Q)printf '#include "%s"\n' $(^F) > $@.in && cp $@.in $@
+	$(Q)$(CLANG) $(TYPES_CFLAGS) -x c -E $@.in | awk '/^# / { ours = $$3 ~ /(vmlinux|flavours)\.h"$$/ } \
 		ours && /^struct [a-z_0-9]+ \{/ { print "struct " $$2 " ref_" $$2 ";" }' >> $@
 $(B)/gen/vmlinux_types.bpf.o: $(B)/gen/vmlinux_types.bpf.c
 	$(call say,BPF)

@@ -5,6 +5,8 @@
 #ifndef DWELL_COMPAT_BPF_H
 #define DWELL_COMPAT_BPF_H
 
+#include "flavours.h"
+
 /* The initial pid namespace has this inode on every kernel (PROC_PID_INIT_INO). */
 #define PIDNS_INIT_INUM	 0xEFFFFFFCU
 #define PIDNS_LEVELS_MAX 32 /* the kernel's MAX_PID_NS_LEVEL */

@@ -3,7 +3,6 @@
  * The kernel's types, written by hand: only the structs and fields that dwell reads.
  * CO-RE finds each field's real place at load time; tests/unit/vmlinux_test compares every
  * size and sign with a kernel's BTF. `make GEN_VMLINUX=1` builds with a generated one instead.
- * A struct with a ___suffix is another kernel's form of it and may be absent.
  */
 #ifndef __VMLINUX_H__ /* this name tells bpf_tracing.h that registers have kernel names */
 #define __VMLINUX_H__
@@ -87,14 +86,6 @@ struct task_struct {
 	struct css_set *cgroups;
 	struct files_struct *files;
 	char comm[16];
-};
-
-struct task_struct___state { /* from 5.14 */
-	unsigned int __state;
-};
-
-struct task_struct___old { /* before */
-	long state;
 };
 
 struct vm_area_struct {

@@ -41,12 +41,7 @@ struct task_struct {
 	struct pid *thread_pid;
 };
 
-struct task_struct___state {
-	unsigned int __state;
-};
-struct task_struct___old {
-	long state;
-};
+#define BPF_NO_PRESERVE_ACCESS_INDEX
 #define bpf_core_field_exists(field) 1
 
 /* What the test sets, and what the code under test did. */

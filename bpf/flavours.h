@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * Other kernels' forms of a struct: CO-RE ignores what follows ___ in a name. Apart from
+ * vmlinux.h, since a generated one does not have them. Each may be absent on any kernel.
+ */
+#ifndef DWELL_FLAVOURS_H
+#define DWELL_FLAVOURS_H
+
+#ifndef BPF_NO_PRESERVE_ACCESS_INDEX
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+#endif
+
+struct task_struct___state { /* from 5.14 */
+	unsigned int __state;
+};
+
+struct task_struct___old { /* before */
+	long state;
+};
+
+#ifndef BPF_NO_PRESERVE_ACCESS_INDEX
+#pragma clang attribute pop
+#endif
+
+#endif
