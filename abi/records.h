@@ -98,9 +98,11 @@ struct rec_ledger {
 struct emit_counts {
 	u64 sent; /* records that a probe wanted to send */
 	struct {
-		u64 ring_full; /* not sent for want of room, detail and event both lost */
-		u64 ring_busy; /* not sent although there was room: the lock was held */
-		u64 coalesced; /* not sent for want of room, but counted in its bucket */
+		u64 ring_full;	/* not sent for want of room, detail and event both lost */
+		u64 ring_busy;	/* not sent although there was room: the lock was held */
+		u64 no_storage; /* never made, for want of a place in task storage */
+		u64 torn;	/* never made: it was being written each time it was read */
+		u64 coalesced;	/* not sent for want of room, but counted in its bucket */
 	} of[SIGNAL_LIMIT];
 };
 

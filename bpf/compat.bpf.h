@@ -20,14 +20,14 @@ static __always_inline struct task_struct *current_task(void)
 	return (struct task_struct *)bpf_get_current_task();
 }
 
-/* task->state became __state, and unsigned int, in 5.14. */
+/* task->state became __state, and unsigned int, in 5.14. For tasks that the verifier trusts. */
 static __always_inline u64 task_state(struct task_struct *task)
 {
 	struct task_struct___state *now = (void *)task;
 
 	if (bpf_core_field_exists(now->__state))
-		return BPF_CORE_READ(now, __state);
-	return BPF_CORE_READ((struct task_struct___old *)(void *)task, state);
+		return now->__state;
+	return ((struct task_struct___old *)(void *)task)->state;
 }
 
 /* pid->numbers was an array of one and is a flexible array from 6.4: only its start is named. */

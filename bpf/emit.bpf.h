@@ -25,6 +25,17 @@ static __always_inline void emit_count(u64 *counter)
 	__sync_fetch_and_add(counter, 1);
 }
 
+/* A record that could not even be made counts as sent and lost, so that the sum stays exact. */
+#define EMIT_LOSE(NAME, cause)                                                                     \
+	do {                                                                                       \
+		struct emit_counts *counts_ = emit_counts_here();                                  \
+                                                                                                   \
+		if (counts_) {                                                                     \
+			emit_count(&counts_->sent);                                                \
+			emit_count(&counts_->of[SIG_##NAME].cause);                                \
+		}                                                                                  \
+	} while (0)
+
 /* Why a reservation failed; in an NMI the ring's lock may be held by whom it interrupted. */
 static __always_inline u64 *emit_loss(struct emit_counts *counts, u16 type, enum drop_class class,
 				      u16 size)

@@ -34,20 +34,18 @@ struct {
 } ledger_waits SEC(".maps");
 
 #if defined(__TARGET_ARCH_x86)
-#define SYSCALL_NUMBER(regs) BPF_CORE_READ(regs, orig_ax)
+#define SYSCALL_NUMBER(regs) ((regs)->orig_ax)
 #elif defined(__TARGET_ARCH_arm64)
-#define SYSCALL_NUMBER(regs) BPF_CORE_READ((struct pt_regs *)(regs), user_regs.regs[8])
+#define SYSCALL_NUMBER(regs) ((regs)->user_regs.regs[8])
 #endif
 
 static __always_inline u32 state_of_file(struct task_struct *task, u32 fd)
 {
-	struct files_struct *files = BPF_CORE_READ(task, files);
-	struct fdtable *table = BPF_CORE_READ(files, fdt);
-	struct file **slot = BPF_CORE_READ(table, fd);
+	struct fdtable *table = task->files->fdt;
+	struct file **slot = table->fd;
 	struct file *file = NULL;
 
-	if (fd >= BPF_CORE_READ(table, max_fds) ||
-	    bpf_probe_read_kernel(&file, sizeof(file), slot + fd) || !file)
+	if (fd >= table->max_fds || bpf_probe_read_kernel(&file, sizeof(file), slot + fd) || !file)
 		return STATE_BLOCKED_OTHER;
 	switch (BPF_CORE_READ(file, f_inode, i_mode) & MODE_TYPE) {
 	case MODE_SOCKET:
@@ -94,9 +92,9 @@ static __always_inline u32 state_of_syscall(struct task_struct *task, struct pt_
 	case WAIT_DISK:
 		return STATE_BLOCKED_DISK;
 	case WAIT_FUTEX:
-		return state_of_futex(PT_REGS_PARM1_CORE(regs), PT_REGS_PARM2_CORE(regs));
+		return state_of_futex(PT_REGS_PARM1(regs), PT_REGS_PARM2(regs));
 	case WAIT_FILE:
-		return state_of_file(task, PT_REGS_PARM1_CORE(regs));
+		return state_of_file(task, PT_REGS_PARM1(regs));
 	default:
 		return STATE_BLOCKED_OTHER;
 	}
@@ -104,28 +102,28 @@ static __always_inline u32 state_of_syscall(struct task_struct *task, struct pt_
 
 static __always_inline u32 blocked_state(struct task_struct *task)
 {
-	bool waits_for_io = BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait);
+	bool waits_for_io = BPF_CORE_READ_BITFIELD(task, in_iowait);
+	u64 now = task_state(task);
 	struct pt_regs *regs;
 	s64 number;
 	u32 state;
 
-	if (task_state(task) & (TASK_STOPPED | TASK_TRACED))
+	if (now & (TASK_STOPPED | TASK_TRACED))
 		return STATE_BLOCKED_STOPPED;
 	/* Their registers are nobody's, or their parent's. */
-	if (BPF_CORE_READ(task, flags) & (PF_KTHREAD | PF_IO_WORKER))
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER))
 		return waits_for_io ? STATE_BLOCKED_DISK : STATE_BLOCKED_OTHER;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	number = SYSCALL_NUMBER(regs);
 	if (number < 0)
-		return waits_for_io || (task_state(task) & TASK_UNINTERRUPTIBLE)
-			       ? STATE_BLOCKED_PAGEIN
-			       : STATE_BLOCKED_OTHER;
+		return waits_for_io || (now & TASK_UNINTERRUPTIBLE) ? STATE_BLOCKED_PAGEIN
+								    : STATE_BLOCKED_OTHER;
 	if (waits_for_io)
 		return STATE_BLOCKED_DISK;
 	state = state_of_syscall(task, regs, (u32)number);
 	/* Not to be disturbed, for no disk: a mutex, a semaphore or another thread of the kernel's.
 	 */
-	if (state == STATE_BLOCKED_OTHER && (task_state(task) & TASK_UNINTERRUPTIBLE))
+	if (state == STATE_BLOCKED_OTHER && (now & TASK_UNINTERRUPTIBLE))
 		return STATE_BLOCKED_KERNEL_LOCK;
 	return state;
 }

@@ -134,6 +134,8 @@ static __always_inline void open_account(struct task_struct *task, u32 state, u6
 	struct ledger_task *account =
 		bpf_task_storage_get(&ledger_tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
+	if (!account)
+		EMIT_LOSE(LEDGER, no_storage);
 	if (!account || account->begin_ns)
 		return;
 	note_kernel_counts(account, task);
@@ -189,5 +191,6 @@ int ledger_rows(struct bpf_iter__task *ctx)
 		bpf_seq_write(ctx->meta->seq, row, sizeof(*row));
 		return 0;
 	}
+	EMIT_LOSE(LEDGER, torn);
 	return 0;
 }

@@ -290,13 +290,16 @@ static int read_kernel_counts(const struct capture *capture, struct health *heal
 	if (bpf_map_lookup_elem(bpf_map__fd(object_map(capture, "emit_counts")), &zero, counts))
 		return -errno;
 	health->sent = health->coalesced = 0;
-	health->lost[LOSS_RING_FULL] = health->lost[LOSS_RING_BUSY] = 0;
+	for (int i = 0; i < LOSS_COUNT; i++)
+		health->lost[i] = 0;
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		health->sent += counts[cpu].sent;
 		for (int id = 0; id < SIGNAL_LIMIT; id++) {
 			health->coalesced += counts[cpu].of[id].coalesced;
 			health->lost[LOSS_RING_FULL] += counts[cpu].of[id].ring_full;
 			health->lost[LOSS_RING_BUSY] += counts[cpu].of[id].ring_busy;
+			health->lost[LOSS_NO_STORAGE] += counts[cpu].of[id].no_storage;
+			health->lost[LOSS_TORN] += counts[cpu].of[id].torn;
 		}
 	}
 	return 0;
@@ -306,7 +309,8 @@ static int read_kernel_counts(const struct capture *capture, struct health *heal
 static u64 ring_rest(const struct health *health)
 {
 	u64 gone = health->taken + health->coalesced + health->lost[LOSS_RING_FULL] +
-		   health->lost[LOSS_RING_BUSY];
+		   health->lost[LOSS_RING_BUSY] + health->lost[LOSS_NO_STORAGE] +
+		   health->lost[LOSS_TORN];
 
 	return health->sent > gone ? health->sent - gone : 0;
 }
