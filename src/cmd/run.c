@@ -35,7 +35,7 @@ static const char usage[] =
 	"  -h, --help     this text\n"
 	"\n"
 	"Exit status: the command's; 127 if it cannot be run, 77 if dwell cannot run here.\n"
-	"Overhead: about 0.6 us per context switch of the command; none per system call.\n"
+	"Overhead: some 150 ns per context switch of the command; none per system call.\n"
 	"\n"
 	"Examples:\n"
 	"  sudo dwell run -- sleep 1\n"

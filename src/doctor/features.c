@@ -5,10 +5,12 @@
 
 #include "../base/cleanup.h"
 
-#define COOKIE	       TRIGGER_MARK
-#define LOOPS	       1000
-#define SLEEP_FUNCTION "hrtimer_nanosleep"
-#define SELF	       "/proc/self/exe"
+#define COOKIE TRIGGER_MARK
+#define LOOPS  1000
+/* A handful while the child burns CPU; few enough for a machine where each takes a millisecond. */
+#define SAMPLES_A_SECOND 199
+#define SLEEP_FUNCTION	 "hrtimer_nanosleep"
+#define SELF		 "/proc/self/exe"
 
 #define SECTION(name) .probe = {.program = name, .kind = PROBE_SECTION}
 #define PERF_SAMPLES(name, event)                                                                  \
@@ -16,7 +18,7 @@
 		  .kind = PROBE_PERF,                                                              \
 		  .perf_type = PERF_TYPE_SOFTWARE,                                                 \
 		  .perf_config = event,                                                            \
-		  .perf_freq = 997},                                                               \
+		  .perf_freq = SAMPLES_A_SECOND},                                                  \
 	.trigger = TRIGGER_CPU, .kconfig = {KCONFIG_PERF_EVENTS}
 #define PERF_EACH(name, event)                                                                     \
 	.probe = {.program = name,                                                                 \
@@ -96,7 +98,7 @@ const struct feature features[] = {
 		   .kind = PROBE_PERF,
 		   .perf_type = PERF_TYPE_HARDWARE,
 		   .perf_config = PERF_COUNT_HW_CPU_CYCLES,
-		   .perf_freq = 997},
+		   .perf_freq = SAMPLES_A_SECOND},
 	 .trigger = TRIGGER_CPU,
 	 .kconfig = {KCONFIG_PERF_EVENTS},
 	 .fallback = "perf_cpu_clock",
@@ -264,7 +266,7 @@ const struct feature features[] = {
 		   .kind = PROBE_PERF,
 		   .perf_type = PERF_TYPE_SOFTWARE,
 		   .perf_config = PERF_COUNT_SW_CPU_CLOCK,
-		   .perf_freq = 997,
+		   .perf_freq = SAMPLES_A_SECOND,
 		   .maps = {"canary_scratch"}},
 	 .trigger = TRIGGER_CPU,
 	 .least_value = 1,
@@ -296,7 +298,7 @@ const struct feature features[] = {
 		   .kind = PROBE_PERF,
 		   .perf_type = PERF_TYPE_SOFTWARE,
 		   .perf_config = PERF_COUNT_SW_CPU_CLOCK,
-		   .perf_freq = 997,
+		   .perf_freq = SAMPLES_A_SECOND,
 		   .maps = {"canary_scratch"}},
 	 .trigger = TRIGGER_CPU,
 	 .least_value = 1,
@@ -379,7 +381,7 @@ const struct feature features[] = {
 		   .kind = PROBE_PERF,
 		   .perf_type = PERF_TYPE_SOFTWARE,
 		   .perf_config = PERF_COUNT_SW_CPU_CLOCK,
-		   .perf_freq = 997,
+		   .perf_freq = SAMPLES_A_SECOND,
 		   .maps = {"canary_sparse"}},
 	 .trigger = TRIGGER_CPU,
 	 .least_value = 1,

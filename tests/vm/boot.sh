@@ -28,7 +28,7 @@ emulate() {
         -device isa-debug-exit,iobase=0xf4,iosize=0x04 \
         ${disk:+-drive "file=$disk,format=raw,if=virtio"} \
         -kernel "$vmlinuz" -initrd "$initrd" \
-        -append "console=ttyS0 quiet panic=-1 oops=panic ${APPEND:-}" </dev/null 2>"$log.qemu"
+        -append "console=ttyS0 quiet panic=-1 oops=panic softlockup_panic=1 ${APPEND:-}" </dev/null 2>"$log.qemu"
 }
 
 # job_status QEMU_STATUS: the status of the guest's job. Both ways of telling it must
