@@ -6,6 +6,8 @@
 #ifndef DWELL_CMD_CMD_H
 #define DWELL_CMD_CMD_H
 
+#include <stdbool.h>
+
 enum exit_status {
 	EXIT_OK = 0,
 	EXIT_FAILED = 1,
@@ -18,6 +20,9 @@ struct command {
 	const char *about; /* one line, for the list of commands */
 	int (*run)(int argc, char **argv);
 };
+
+/* -v and -q mean the same everywhere: true if it was one of them, and is done. */
+bool cmd_common_option(int option);
 
 #define COMMAND(name, about) int cmd_##name(int argc, char **argv);
 #include "commands.def"

@@ -76,17 +76,12 @@ static int parse(int argc, char **argv, struct options *options)
 		case 'j':
 			options->json = true;
 			break;
-		case 'v':
-			log_set_level(LOG_VERBOSE);
-			break;
-		case 'q':
-			log_set_level(LOG_QUIET);
-			break;
 		case 'h':
 			options->help = true;
 			break;
 		default:
-			return -EINVAL;
+			if (!cmd_common_option(option))
+				return -EINVAL;
 		}
 	}
 	options->command = argv + optind;
