@@ -12,6 +12,10 @@
 #define U32_LIMIT 0xffffffffULL
 #define PID_LIMIT 4194304 /* the kernel's PID_MAX_LIMIT */
 
+/* The initial namespaces have these inodes on every kernel (PROC_*_INIT_INO). */
+#define PIDNS_INIT_INUM	 0xEFFFFFFCU
+#define USERNS_INIT_INUM 0xEFFFFFFDU
+
 /* KNOB(name, default, least, most, meaning); all are u32. */
 #define FROZEN_KNOBS(KNOB)                                                                         \
 	KNOB(cfg_pidns_inum, 0, 1, U32_LIMIT, "inode of dwell's pid namespace")                    \

@@ -7,8 +7,6 @@
 
 #include "flavours.h"
 
-/* The initial pid namespace has this inode on every kernel (PROC_PID_INIT_INO). */
-#define PIDNS_INIT_INUM	 0xEFFFFFFCU
 #define PIDNS_LEVELS_MAX 32 /* the kernel's MAX_PID_NS_LEVEL */
 
 /* From 6.2; the UAPI headers of older distributions do not name it. */

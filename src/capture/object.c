@@ -133,8 +133,6 @@ static struct bpf_map *rodata_map(struct bpf_object *object)
 	return NULL;
 }
 
-#define PIDNS_INIT_INUM 0xEFFFFFFCU
-
 /* 0 if it cannot be known. A kernel without pid namespaces has /proc/self/ns, but no pid in it. */
 static u32 own_pidns_inum(void)
 {

@@ -12,14 +12,11 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include "../../abi/config.h"
 #include "../base/cleanup.h"
 #include "../base/text.h"
 #include "doctor.h"
 #include "kconfig.h"
-
-/* The initial namespaces have these inodes on every kernel. */
-#define USERNS_INIT_INUM 0xEFFFFFFDU
-#define PIDNS_INIT_INUM	 0xEFFFFFFCU
 
 #define CANNOT_BE_READ (-2)
 

@@ -229,6 +229,10 @@ static void print_quality(FILE *out, const struct ledger_book *book, const struc
 	fprintf(out, "\n  lost records %llu, missed switches %llu, threads folded %llu\n",
 		(unsigned long long)health_lost(health), (unsigned long long)quality.missed,
 		(unsigned long long)book->folded);
+	for (int i = 0; i < LOSS_COUNT; i++)
+		if (health->lost[i])
+			fprintf(out, "  lost %llu: %s\n", (unsigned long long)health->lost[i],
+				loss_meanings[i]);
 	fprintf(out, "  against the kernel's counters, of the wall: ");
 	fprintf(out, "on-CPU %+.2f %%, run queue %+.2f %%\n",
 		difference(quality.exec_ns, quality.kernel_exec_ns, quality.wall_ns),

@@ -8,10 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../abi/types.h"
+#include "../../abi/config.h"
 
-#define NOBODY		 65534
-#define USERNS_INIT_INUM 0xEFFFFFFDU
+#define NOBODY 65534
 
 /* There "root" owns nothing of the host's, and often no other user exists. */
 static int is_in_user_namespace(void)

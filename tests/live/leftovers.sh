@@ -33,7 +33,7 @@ ends_clean() {
 	pid=$!
 	sleep "$delay"
 	for _ in $(seq 100); do # the doctor has moments without any
-		during=$(kernel_objects | grep -c canary_)
+		during=$(kernel_objects | grep -cE 'canary_|ledger_')
 		[ "$during" -gt 0 ] && break
 	done
 	kill -"$signal" "$pid"
@@ -54,6 +54,10 @@ wait $pid 2>/dev/null
 for signal in KILL INT TERM; do
 	ends_clean "a capture" $signal 1 "$TOOLS/storm" 0 forever
 	ends_clean "doctor" $signal 0.7 "$DWELL" doctor
+done
+for signal in KILL TERM; do
+	# The command itself goes on, as it would without dwell; it does not carry the mark.
+	ends_clean "run" $signal 1 "$DWELL" run -- env -u DWELL_TEST_MARK sleep 4
 done
 check "bpffs holds nothing of dwell's" sh -c '! find /sys/fs/bpf -name "*dwell*" -o -name "*canary*" 2>/dev/null | grep -q .'
 finish
