@@ -13,7 +13,8 @@
 #include "kconfig.h"
 #include "trigger.h"
 
-#define DELIVERY_TIMEOUT_NS (500 * NS_PER_MS)
+#define DELIVERY_ATTEMPTS   3
+#define DELIVERY_TIMEOUT_NS (300 * NS_PER_MS) /* of each attempt */
 #define DELIVERY_LOOK_NS    (2 * NS_PER_MS)
 
 const char *const status_names[STATUS_COUNT] = {
@@ -41,7 +42,10 @@ static void fail_delivery(struct finding *finding, int err)
 	finding->failure.err = err;
 }
 
-/* Waits for the canary of this trial to come out of the worker: -errno if that is gone. */
+/*
+ * Waits for the canary of this trial to come out of the worker: 0, -errno if that is gone,
+ * -EBADMSG if it said too little, -ETIMEDOUT if it did not come.
+ */
 static int await_canary(struct clinic *clinic, struct capture *capture, struct finding *finding)
 {
 	const struct timespec pause = {.tv_nsec = DELIVERY_LOOK_NS};
@@ -60,11 +64,10 @@ static int await_canary(struct clinic *clinic, struct capture *capture, struct f
 		if (finding->value >= finding->feature->least_value)
 			return 0;
 	} while (clock_now_ns() < deadline);
-	fail_delivery(finding, tally.token == clinic->token ? EBADMSG : ETIMEDOUT);
-	return 0;
+	return tally.token == clinic->token ? -EBADMSG : -ETIMEDOUT;
 }
 
-static int prove_delivery(struct clinic *clinic, struct capture *capture, struct finding *finding)
+static void fire(struct clinic *clinic, struct capture *capture, struct finding *finding)
 {
 	if (finding->feature->probe.kind == PROBE_ITER) {
 		int result = capture_run_iter(capture, 0);
@@ -73,8 +76,25 @@ static int prove_delivery(struct clinic *clinic, struct capture *capture, struct
 	} else {
 		finding->trigger_result = trigger_fire(clinic->trigger, finding->feature->trigger);
 	}
+}
+
+/* More than one attempt: a busy host may let few samples fall, and each of them may fail. */
+static int prove_delivery(struct clinic *clinic, struct capture *capture, struct finding *finding)
+{
+	int err = 0;
+
 	finding->gate = GATE_DELIVERY;
-	return await_canary(clinic, capture, finding);
+	for (int attempt = 0; attempt < DELIVERY_ATTEMPTS; attempt++) {
+		fire(clinic, capture, finding);
+		err = await_canary(clinic, capture, finding);
+		if (!err || err == -EPIPE || finding->trigger_result == -ETIMEDOUT)
+			break;
+	}
+	if (err == -EBADMSG || err == -ETIMEDOUT) {
+		fail_delivery(finding, -err);
+		return 0;
+	}
+	return err;
 }
 
 static void add_health(struct health *sum, const struct health *one)
