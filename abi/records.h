@@ -38,8 +38,36 @@ enum ledger_state {
 	STATE_COUNT
 };
 
+enum context {
+#define CONTEXT(NAME, ...) CONTEXT_##NAME,
+#include "contexts.def"
+#undef CONTEXT
+	CONTEXT_COUNT
+};
+
+enum object_kind {
+#define OBJECT(NAME, ...) OBJECT_##NAME,
+#include "objects.def"
+#undef OBJECT
+	OBJECT_COUNT
+};
+
+enum cpu_use {
+#define CPU_USE(NAME, ...) CPU_USE_##NAME,
+#include "cpu_uses.def"
+#undef CPU_USE
+	CPU_USE_COUNT
+};
+
 #define STATE_LIMIT 32 /* room for states to come, so that the layout stays */
 #define COMM_BYTES  16 /* the kernel's TASK_COMM_LEN */
+#define CAUSES_MAX  16 /* of each thread, told apart */
+#define CALLS_MAX   48 /* system calls of each thread, told apart */
+#define NAME_BYTES  128
+#define PATH_BYTES  256
+
+/* A system call in one number: 0 is none, else 1 + its number, and the flag for a 32-bit one. */
+#define CALL_COMPAT 0x8000
 
 _Static_assert((int)STATE_COUNT <= STATE_LIMIT, "raise STATE_LIMIT, and the ledger's version");
 
@@ -73,12 +101,36 @@ struct rec_canary {
 };
 
 /*
+ * One reason for which a thread waited, told apart by state, call, object and holder. What has no
+ * place among CAUSES_MAX of them goes to one with the same state and call, but no object; where
+ * there is none either, to no cause at all. So the causes of a state sum up to it at most.
+ */
+struct ledger_cause {
+	u64 ns;	       /* a wait that lasts is in it */
+	u64 object;    /* a futex's address, or the id of a rec_object; 0: none, or several */
+	u64 waker_ns;  /* the weight of waker in a majority vote; at most ns */
+	u32 count;     /* of waits begun */
+	u32 holder;    /* tid of the lock's holder when the wait began; 0: not known */
+	u32 waker;     /* tid of the one who ended most of it, or ran instead; 0: none */
+	u16 call;      /* CALL_COMPAT, and 1 + number; 0: none */
+	u8 state;      /* enum ledger_state; a cause that is not in use has a count of 0 */
+	u8 waker_kind; /* enum context, of waker */
+};
+
+enum ledger_flags {
+	LEDGER_LAST = 1,   /* its last word: the thread died, or is no longer followed */
+	LEDGER_KERNEL = 2, /* a thread of the kernel's own */
+	LEDGER_SUM = 4,	   /* stands for dead threads of the process whose own records were lost */
+};
+
+/*
  * The whole ledger of one thread, up to end_ns: the sum of ns[] is end_ns - begin_ns. Sent when
- * the thread dies, and written by the task iterator for those that live.
+ * the thread dies, and written by the task iterator for those that live. hdr.tid, thread_start_ns
+ * and begin_ns are its identity: a thread that an exec makes the leader begins anew.
  */
 struct rec_ledger {
 	struct rec_hdr hdr;
-	u64 thread_start_ns;	  /* with hdr.tid the thread's identity; CLOCK_BOOTTIME */
+	u64 thread_start_ns;	  /* CLOCK_BOOTTIME */
 	u64 begin_ns;		  /* its start, or when it was first followed; CLOCK_MONOTONIC */
 	u64 end_ns;		  /* its last switch, or when this was read; CLOCK_MONOTONIC */
 	u64 ns[STATE_LIMIT];	  /* time in each state */
@@ -89,9 +141,80 @@ struct rec_ledger {
 	u64 kernel_involuntary;
 	u64 kernel_exec_ns;  /* on-CPU time by the kernel's own count, since begin_ns */
 	u64 kernel_delay_ns; /* run-queue wait by the kernel's own count; 0: not kept there */
-	u32 missed;	     /* switches that never reached us; their time is unattributed */
-	u32 is_dead;	     /* 1: this is its last word */
+	u32 missed;	     /* switches that never reached us */
+	u32 flags;	     /* enum ledger_flags */
+	u32 threads;	     /* 1; of a LEDGER_SUM so many, and begin_ns is 0 */
+	u32 unnamed;	     /* waits that found no place among causes */
 	u8 comm[COMM_BYTES]; /* its name at end_ns, not always ended by NUL */
+	struct ledger_cause causes[CAUSES_MAX];
+};
+
+/* What one system call cost a thread. */
+struct call_cost {
+	u64 cpu_ns;   /* on a CPU inside it; faults and interrupts meanwhile are not in it */
+	u64 total_ns; /* from enter to exit, waits included */
+	u32 count;    /* of those that have ended */
+	u32 failed;   /* of these with an error */
+	u16 call;     /* as in ledger_cause; 0: the place is free */
+	u16 unused[3];
+};
+
+/* The system calls of a thread under Tier B, since it is so followed; identity as rec_ledger. */
+struct rec_calls {
+	struct rec_hdr hdr;
+	u64 thread_start_ns;
+	u64 begin_ns;
+	u64 faults_begun; /* = ended + failed + 1 if one is under way */
+	u64 faults_ended;
+	u64 faults_failed;	/* ended in a signal or an error */
+	struct call_cost other; /* of all that found no place; its call is 0 */
+	struct call_cost calls[CALLS_MAX];
+};
+
+/* What a thread waited for, sent when a cause first has it. */
+struct rec_object {
+	struct rec_hdr hdr;
+	u64 object;	     /* its id, as causes have it: stable while the object lives */
+	u64 inode;	     /* of files, pipes, sockets */
+	u32 device;	     /* of files, as the kernel numbers it */
+	u16 kind;	     /* enum object_kind */
+	u16 family;	     /* of sockets: AF_INET, AF_INET6, ... */
+	u16 port;	     /* of sockets: the peer's, or the own of a listening one; host order */
+	u8 is_listening;     /* of sockets */
+	u8 is_cut;	     /* the path had more than fits: its beginning is missing */
+	u32 peer_pid;	     /* of UNIX sockets, where known */
+	u8 address[16];	     /* of sockets, network order; IPv4 in the first four */
+	u8 name[NAME_BYTES]; /* of files: the end of the path within its mount; ended by NUL */
+};
+
+enum process_event { PROCESS_SEEN, PROCESS_FORKED, PROCESS_EXECED, PROCESS_ENDED };
+
+/* A process that is followed: seen at the start, made, become another program, or ended. */
+struct rec_process {
+	struct rec_hdr hdr;
+	u32 event;     /* enum process_event */
+	u32 parent;    /* tgid of the parent; 0: none, or not visible */
+	u32 uid;       /* real uid, of the initial user namespace */
+	s32 exit_code; /* of PROCESS_ENDED: as wait(2) gives it */
+	u64 cgroup;    /* id in the v2 hierarchy; 0: none */
+	u32 pid_ns;    /* inode numbers of its namespaces */
+	u32 mnt_ns;
+	u32 net_ns;
+	u32 is_kernel;	     /* 1: a thread of the kernel's own */
+	u8 comm[COMM_BYTES]; /* not always ended by NUL */
+	u8 exe[PATH_BYTES];  /* of PROCESS_EXECED: the file, as given to execve; ended by NUL */
+};
+
+/* What one CPU did since the capture began, up to end_ns; written with the task iterator's rows. */
+struct rec_cpu {
+	struct rec_hdr hdr; /* hdr.cpu is not the CPU that this is about */
+	u64 begin_ns;
+	u64 end_ns;
+	u64 ns[CPU_USE_COUNT]; /* their sum is end_ns - begin_ns */
+	u64 queue_ns;	       /* threads that got this CPU had waited so long for it */
+	u64 switches;
+	u32 missed;
+	u32 cpu;
 };
 
 /* Per CPU, kept by emit.bpf.h, read by user space when it likes. */
@@ -102,6 +225,7 @@ struct emit_counts {
 		u64 ring_busy;	/* not sent although there was room: the lock was held */
 		u64 no_storage; /* never made, for want of a place in task storage */
 		u64 torn;	/* never made: it was being written each time it was read */
+		u64 no_room;	/* never made, for want of a place in a map of its signal */
 		u64 coalesced;	/* not sent for want of room, but counted in its bucket */
 	} of[SIGNAL_LIMIT];
 };

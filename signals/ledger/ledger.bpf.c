@@ -47,6 +47,9 @@ static __always_inline void fill_row(struct rec_ledger *row, const struct ledger
 	row->kernel_involuntary = task->nivcsw - account->nivcsw_before;
 	row->kernel_exec_ns = task->se.sum_exec_runtime - account->exec_before_ns;
 	row->kernel_delay_ns = task->sched_info.run_delay - account->delay_before_ns;
+	row->threads = 1;
+	row->unnamed = 0;
+	__builtin_memset(row->causes, 0, sizeof(row->causes));
 	bpf_probe_read_kernel(row->comm, sizeof(row->comm), task->comm);
 }
 
@@ -59,7 +62,7 @@ static __always_inline void send_last_word(struct ledger_task *account, struct t
 		return; /* counted */
 	ledger_copy(account, row, account->last_ns);
 	fill_row(row, account, task);
-	row->is_dead = 1;
+	row->flags = LEDGER_LAST;
 	EMIT_SUBMIT(row);
 	account->begin_ns = 0; /* closed: a zombie spends no more time */
 }
@@ -187,7 +190,7 @@ int ledger_rows(struct bpf_iter__task *ctx)
 			continue;
 		emit_header(&row->hdr, SIG_LEDGER, SIG_VERSION_LEDGER, sizeof(*row), 1, task);
 		fill_row(row, account, task);
-		row->is_dead = 0;
+		row->flags = 0;
 		bpf_seq_write(ctx->meta->seq, row, sizeof(*row));
 		return 0;
 	}

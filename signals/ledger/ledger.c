@@ -118,7 +118,7 @@ static void on_record(void *state, const struct rec_hdr *record)
 	if (!*slot)
 		*slot = (u32)++book->count;
 	/* A thread is read while it lives, and tells its end: the last word holds. */
-	if (!book->rows[*slot - 1].is_dead)
+	if (!(book->rows[*slot - 1].flags & LEDGER_LAST))
 		book->rows[*slot - 1] = *row;
 }
 

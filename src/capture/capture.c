@@ -300,6 +300,7 @@ static int read_kernel_counts(const struct capture *capture, struct health *heal
 			health->lost[LOSS_RING_BUSY] += counts[cpu].of[id].ring_busy;
 			health->lost[LOSS_NO_STORAGE] += counts[cpu].of[id].no_storage;
 			health->lost[LOSS_TORN] += counts[cpu].of[id].torn;
+			health->lost[LOSS_NO_ROOM] += counts[cpu].of[id].no_room;
 		}
 	}
 	return 0;
@@ -310,7 +311,7 @@ static u64 ring_rest(const struct health *health)
 {
 	u64 gone = health->taken + health->coalesced + health->lost[LOSS_RING_FULL] +
 		   health->lost[LOSS_RING_BUSY] + health->lost[LOSS_NO_STORAGE] +
-		   health->lost[LOSS_TORN];
+		   health->lost[LOSS_TORN] + health->lost[LOSS_NO_ROOM];
 
 	return health->sent > gone ? health->sent - gone : 0;
 }

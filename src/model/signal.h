@@ -10,6 +10,7 @@
 
 #include "../../abi/records.h"
 #include "probe.h"
+#include "sink.h"
 
 struct signal {
 	const char *about; /* one line for people */
@@ -19,6 +20,11 @@ struct signal {
 
 	/* Runs in the unprivileged worker; the record has been checked against its row. */
 	void (*on_record)(void *state, const struct rec_hdr *record);
+
+	/* What it keeps in a session; NULL and 0: nothing. flush() is called when a window ends. */
+	const struct table *tables;
+	size_t table_count;
+	void (*flush)(void *state, u64 window, struct sink *sink);
 };
 
 /* A row without its struct does not link: that is meant. */

@@ -35,7 +35,7 @@ static json_t *thread_to_json(const struct rec_ledger *row)
 			 number(row->kernel_voluntary), "kernel_involuntary",
 			 number(row->kernel_involuntary), "kernel_exec_ns",
 			 number(row->kernel_exec_ns), "kernel_delay_ns",
-			 number(row->kernel_delay_ns), "is_dead", (int)row->is_dead);
+			 number(row->kernel_delay_ns), "is_dead", (int)(row->flags & LEDGER_LAST));
 }
 
 static json_t *quality_to_json(const struct ledger_book *book, const struct health *health)

@@ -152,7 +152,7 @@ int main(void)
 	rig_stop(&rig);
 	ledger_quality(book, &quality);
 	for (u64 i = 0; i < book->count; i++)
-		dead += book->rows[i].is_dead;
+		dead += book->rows[i].flags & LEDGER_LAST;
 	tap(book->count == 122 && dead == 122, "all 122 threads told their end: %llu of %llu",
 	    (unsigned long long)dead, (unsigned long long)book->count);
 	tap(quality.closure_error_ns == 0, "parts - wall = %llu ns",
