@@ -21,6 +21,8 @@
 	KNOB(cfg_pidns_inum, 0, 1, U32_LIMIT, "inode of dwell's pid namespace")                    \
 	KNOB(cfg_self_tgid, 0, 0, PID_LIMIT, "dwell's own process; 0: none to exclude")            \
 	KNOB(cfg_worker_tgid, 0, 0, PID_LIMIT, "dwell's worker process; 0: none to exclude")       \
+	KNOB(cfg_cpus, 1, 1, 8192, "CPUs that the host can have")                                  \
+	KNOB(cfg_split, 0, 0, 1, "Tier B: the time on a CPU is split")                             \
 	KNOB(cfg_wake_bytes, 65536, 4096, 1 << 30, "wake the reader per this many bytes, 2^n")     \
 	KNOB(cfg_canary_syscall, U32_LIMIT, 0, U32_LIMIT, "syscall that the canary listens for")
 
@@ -34,6 +36,7 @@ enum scope {
 /* KNOB(name, default, least, most, meaning); all are u64. */
 #define LIVE_KNOBS(KNOB)                                                                           \
 	KNOB(scope, SCOPE_NONE, SCOPE_NONE, SCOPE_LISTED, "which tasks are measured")              \
+	KNOB(all_rows, 0, 0, 1, "read out also threads that did not move since the last time")     \
 	KNOB(sample_one_in, 1, 1, 1000000, "keep one event in so many, chosen at random")          \
 	KNOB(canary_token, 0, 0, ~0ULL, "echoed by each canary, to tell one run from another")
 
@@ -44,6 +47,7 @@ struct live_config {
 };
 
 #define FILTER_TGIDS_MAX   4096
+#define LEDGER_SUMS_MAX	   1024 /* processes with threads whose last word found no room */
 #define RING_BYTES_MIN	   (64u << 10)
 #define RING_BYTES_MAX	   (256u << 20)
 #define RING_BYTES_DEFAULT (4u << 20)

@@ -62,7 +62,8 @@ enum cpu_use {
 #define STATE_LIMIT 32 /* room for states to come, so that the layout stays */
 #define COMM_BYTES  16 /* the kernel's TASK_COMM_LEN */
 #define CAUSES_MAX  16 /* of each thread, told apart */
-#define CALLS_MAX   48 /* system calls of each thread, told apart */
+#define CALLS_MAX   64 /* system calls of each thread, told apart; a power of two */
+#define CALL_PROBES 16 /* places that are tried for each */
 #define NAME_BYTES  128
 #define PATH_BYTES  256
 
@@ -145,6 +146,10 @@ struct rec_ledger {
 	u32 flags;	     /* enum ledger_flags */
 	u32 threads;	     /* 1; of a LEDGER_SUM so many, and begin_ns is 0 */
 	u32 unnamed;	     /* waits that found no place among causes */
+	u32 open_state;	     /* enum ledger_state at end_ns. A thread that waits, and of which no */
+	u32 open_cause;	     /* row comes, still waits so; 1 + place in causes, 0: none */
+	u32 inner_tid;	     /* as its own pid namespace numbers it, and so holders of its locks */
+	u32 unused;
 	u8 comm[COMM_BYTES]; /* its name at end_ns, not always ended by NUL */
 	struct ledger_cause causes[CAUSES_MAX];
 };

@@ -53,6 +53,9 @@ extern struct filter_tgids_map filter_tgids SEC(".maps");
 
 #include "filter.bpf.h"
 #include "emit.bpf.h"
+#include "object.bpf.h"
 #include "ledger.bpf.h"
+#include "split.bpf.h"
+#include "account.bpf.h"
 
 #endif

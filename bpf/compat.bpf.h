@@ -7,7 +7,8 @@
 
 #include "flavours.h"
 
-#define PIDNS_LEVELS_MAX 32 /* the kernel's MAX_PID_NS_LEVEL */
+#define TS_COMPAT	 0x02 /* x86: the task is in a 32-bit system call */
+#define PIDNS_LEVELS_MAX 32   /* the kernel's MAX_PID_NS_LEVEL */
 
 /* From 6.2; the UAPI headers of older distributions do not name it. */
 #define MAP_TYPE_CGROUP_STORAGE 32

@@ -14,6 +14,9 @@ struct records_map records SEC(".maps");
 struct emit_counts_map emit_counts SEC(".maps");
 struct live_configs_map live_configs SEC(".maps");
 struct filter_tgids_map filter_tgids SEC(".maps");
+struct object_ids_map object_ids SEC(".maps");
+struct ledger_tasks_map ledger_tasks SEC(".maps");
+struct ledger_cpus_map ledger_cpus SEC(".maps");
 
 /* A type is in an object's BTF only if something refers to it; field lists are read from there. */
 #define SIGNAL(id, NAME, name, ...) const struct rec_##name *btf_rec_##name __attribute__((unused));

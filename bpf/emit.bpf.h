@@ -36,6 +36,17 @@ static __always_inline void emit_count(u64 *counter)
 		}                                                                                  \
 	} while (0)
 
+/* What was counted as coalesced by a failed reservation has no bucket after all. */
+#define EMIT_NOT_COALESCED(NAME, cause)                                                            \
+	do {                                                                                       \
+		struct emit_counts *counts_ = emit_counts_here();                                  \
+                                                                                                   \
+		if (counts_) {                                                                     \
+			__sync_fetch_and_add(&counts_->of[SIG_##NAME].coalesced, -1ULL);           \
+			emit_count(&counts_->of[SIG_##NAME].cause);                                \
+		}                                                                                  \
+	} while (0)
+
 /* Why a reservation failed; in an NMI the ring's lock may be held by whom it interrupted. */
 static __always_inline u64 *emit_loss(struct emit_counts *counts, u16 type, enum drop_class class,
 				      u16 size)

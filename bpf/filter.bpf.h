@@ -29,6 +29,27 @@ static __always_inline u32 task_tid(struct task_struct *task)
 	return pid_nr_in_own_ns(BPF_CORE_READ(task, thread_pid));
 }
 
+/* As its own pid namespace numbers it, and the memory of its process names it. */
+static __always_inline u32 task_inner_tid(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	struct upid *numbers = pid_numbers(pid);
+	u32 level = BPF_CORE_READ(pid, level);
+	struct upid upid;
+
+	if (level >= PIDNS_LEVELS_MAX ||
+	    bpf_probe_read_kernel(&upid, sizeof(upid), numbers + level))
+		return 0;
+	return upid.nr;
+}
+
+static __always_inline u32 current_tid(void)
+{
+	if (cfg_pidns_inum == PIDNS_INIT_INUM)
+		return (u32)bpf_get_current_pid_tgid();
+	return pid_nr_in_own_ns(BPF_CORE_READ(current_task(), thread_pid));
+}
+
 static __always_inline u32 task_tgid(struct task_struct *task)
 {
 	if (cfg_pidns_inum == PIDNS_INIT_INUM)

@@ -18,6 +18,10 @@ struct task_struct___old { /* before */
 	long state;
 };
 
+struct task_struct___throttled { /* from 6.18: tasks are throttled, not whole queues */
+	bool throttled;
+};
+
 #ifndef BPF_NO_PRESERVE_ACCESS_INDEX
 #pragma clang attribute pop
 #endif

@@ -3,44 +3,104 @@
  * The ledger's core: what one thread's transitions do to its account. No hook and no clock is
  * read here, so that it can be compiled for the host and tested there.
  *
- * One writer: only the switch of a thread writes its account. A wake-up leaves its time, and the
- * next switch-in splits the wait there. A reader on another CPU looks at seq: odd, or changed
- * while it copied, means try again.
+ * One writer: only what happens on the thread's own CPU, in its own context, writes its account.
+ * A wake-up leaves its time, and the next switch-in splits the wait there; an interrupt leaves
+ * its length per CPU, and the thread's next update takes it up. A reader on another CPU looks at
+ * seq: odd, or changed while it copied, means try again.
  */
 #ifndef DWELL_LEDGER_BPF_H
 #define DWELL_LEDGER_BPF_H
 
+/* Places among an account's causes: those told apart fully, classes of them, the run queue's. */
+#define CAUSES_EXACT 10
+#define CAUSES_CLASS 13
+#define CAUSES_QUEUE 13 /* one for each state of the run queue */
+
+_Static_assert(CAUSES_QUEUE + STATE_RUNQ_THROTTLED - STATE_RUNQ_WOKEN == CAUSES_MAX - 1,
+	       "each state of the run queue has its own place");
+
+enum account_flags {
+	ACCOUNT_SPLIT = 1,  /* Tier B: its time on a CPU is split */
+	ACCOUNT_KERNEL = 2, /* a thread of the kernel's own */
+	ACCOUNT_LEAVE = 4,  /* no longer wanted: its next switch closes the account */
+};
+
 struct ledger_task {
-	u32 seq;       /* odd while it is being written */
-	u32 state;     /* enum ledger_state, since last_ns */
-	u64 begin_ns;  /* 0: not yet followed */
-	u64 last_ns;   /* when the state was entered */
-	u64 wake_ns;   /* when it was woken from it; 0: not yet */
-	u32 waker_tid; /* by whom */
-	u32 missed;
-	u64 ns[STATE_LIMIT];
-	u32 entries[STATE_LIMIT];
+	u32 seq;	/* odd while it is being written */
+	u32 state;	/* enum ledger_state, since last_ns */
+	u64 begin_ns;	/* 0: not followed */
+	u64 last_ns;	/* when the state was entered */
+	u64 wake_ns;	/* when it was woken from it; 0: not yet */
+	u32 waker;	/* by whom */
+	u32 waker_kind; /* enum context: from where */
+	u32 cause;	/* 1 + place of the last block's cause; 0: none */
+	u32 resume;	/* its state on a CPU, the last or the next one */
+	u32 flags;	/* enum account_flags */
+	u32 read_seq;	/* the reader's own: seq when it last read */
+	u64 nvcsw;	/* the kernel's count at the last switch: it advances iff it blocks */
+	u64 exec_ns;	/* the kernel's count of its run time, at the last switch */
 	u64 voluntary;
 	u64 involuntary;
-	u64 exec_ns; /* the kernel's count of its run time, at the last switch */
-	u64 nvcsw; /* the kernel's count at the last switch: it advances if and only if it blocks */
-	u64 nvcsw_before; /* the kernel's counts when it was first followed */
+	u64 ns[STATE_LIMIT];
+	u32 entries[STATE_LIMIT];
+	struct ledger_cause causes[CAUSES_MAX];
+	u32 missed;
+	u32 unnamed;
+
+	/* Who it is, noted when it was first followed: an exec may change what the task says. */
+	u32 tgid, tid;
+	u64 start_ns, thread_start_ns;
+
+	/* The kernel's own counts when it was first followed. */
+	u64 nvcsw_before;
 	u64 nivcsw_before;
 	u64 exec_before_ns;
 	u64 delay_before_ns;
+
+	/* Tier B. */
+	u64 call_ns;	 /* when the system call under way began; 0: none */
+	u64 call_cpu_ns; /* and what ns[STATE_CPU_SYSCALL] was then */
+	u32 call;	 /* as ledger_cause has it */
+	u32 fault_from;	 /* the state that the page fault under way interrupted */
+	u32 in_fault;	 /* 1: one is under way */
+	u64 faults_begun;
+	u64 faults_ended;
+	u64 faults_failed;
+};
+
+/* What a thread is about to wait for; who holds it is known for locks only. */
+struct wait {
+	u64 object;
+	u32 state; /* enum ledger_state */
+	u32 holder;
+	u32 call;
+};
+
+/* What interrupts took from whoever runs on this CPU, and no account has taken up yet. */
+struct ledger_stolen {
+	u64 irq_ns;
+	u64 softirq_ns;
 };
 
 #define ledger_barrier() __asm__ volatile("" ::: "memory")
 
-/* A state as an index, bounded where every verifier sees it: older ones lose track otherwise. */
+/* An index, bounded where every verifier sees it: older ones lose track otherwise. */
+#ifdef __bpf__
+#define ledger_bound(index, mask) __asm__ volatile("%0 &= %1" : "+r"(index) : "i"(mask))
+#else
+#define ledger_bound(index, mask) ((index) &= (mask))
+#endif
+
 static __always_inline u64 ledger_slot(u64 state)
 {
-#ifdef __bpf__
-	__asm__ volatile("%0 &= %1" : "+r"(state) : "i"(STATE_LIMIT - 1));
+	ledger_bound(state, STATE_LIMIT - 1);
 	return state;
-#else
-	return state & (STATE_LIMIT - 1);
-#endif
+}
+
+static __always_inline struct ledger_cause *ledger_cause_at(struct ledger_task *account, u64 place)
+{
+	ledger_bound(place, CAUSES_MAX - 1);
+	return &account->causes[place];
 }
 
 static __always_inline void ledger_open_write(struct ledger_task *account)
@@ -55,22 +115,27 @@ static __always_inline void ledger_close_write(struct ledger_task *account)
 	account->seq++;
 }
 
-static __always_inline void ledger_begin(struct ledger_task *account, u32 state, u64 now)
+static __always_inline void ledger_begin(struct ledger_task *account, u32 state, u32 resume,
+					 u64 now)
 {
 	account->state = state;
 	account->last_ns = now;
+	account->resume = resume;
 	account->entries[ledger_slot(state)] = 1;
 	ledger_barrier();
 	account->begin_ns = now;
 }
 
 /* Time up to now goes to a state. A clock that is behind last_ns moves nothing. */
-static __always_inline void ledger_charge(struct ledger_task *account, u32 state, u64 now)
+static __always_inline u64 ledger_charge(struct ledger_task *account, u32 state, u64 now)
 {
+	u64 passed = now - account->last_ns;
+
 	if (now <= account->last_ns)
-		return;
-	account->ns[ledger_slot(state)] += now - account->last_ns;
+		return 0;
+	account->ns[ledger_slot(state)] += passed;
 	account->last_ns = now;
+	return passed;
 }
 
 static __always_inline void ledger_enter(struct ledger_task *account, u32 state)
@@ -84,18 +149,151 @@ static __always_inline bool ledger_is_on_cpu(const struct ledger_task *account)
 	return account->state >= STATE_CPU && account->state <= STATE_CPU_SOFTIRQ;
 }
 
-/* A wait ends where it was woken; from there on it waited for a CPU. */
-static __always_inline void ledger_end_wait(struct ledger_task *account, u64 now)
+static __always_inline bool ledger_is_blocked(u32 state)
+{
+	return state >= STATE_BLOCKED_LOCK;
+}
+
+static __always_inline u64 ledger_take(struct ledger_task *account, u32 state, u64 wanted, u64 left)
+{
+	u64 taken = wanted < left ? wanted : left;
+
+	if (taken) {
+		account->ns[state] += taken;
+		account->entries[state]++;
+	}
+	return taken;
+}
+
+/* Time on a CPU goes to a state, but for what interrupts took of it. */
+static __always_inline void ledger_charge_cpu(struct ledger_task *account, u32 state,
+					      struct ledger_stolen *stolen, u64 now)
+{
+	u64 left = now - account->last_ns;
+
+	if (now <= account->last_ns)
+		return;
+	if (stolen) {
+		left -= ledger_take(account, STATE_CPU_IRQ, stolen->irq_ns, left);
+		left -= ledger_take(account, STATE_CPU_SOFTIRQ, stolen->softirq_ns, left);
+		stolen->irq_ns = stolen->softirq_ns = 0;
+	}
+	account->ns[ledger_slot(state)] += left;
+	account->last_ns = now;
+}
+
+static __always_inline bool ledger_cause_is(const struct ledger_cause *cause,
+					    const struct wait *wait, u64 object, u32 holder)
+{
+	return cause->count && cause->object == object && cause->state == wait->state &&
+	       cause->call == wait->call && cause->holder == holder;
+}
+
+/* The place of a cause among those from first to end, made if there is room: 1 + place, or 0. */
+static __always_inline u32 ledger_find_cause(struct ledger_task *account, const struct wait *wait,
+					     u64 object, u32 holder, u32 first, u32 end)
+{
+	for (u32 i = first; i < end; i++) {
+		struct ledger_cause *cause = &account->causes[i];
+
+		if (ledger_cause_is(cause, wait, object, holder))
+			return i + 1;
+		if (cause->count)
+			continue;
+		cause->object = object;
+		cause->holder = holder;
+		cause->state = (u8)wait->state;
+		cause->call = (u16)wait->call;
+		return i + 1;
+	}
+	return 0;
+}
+
+/* The run queue's causes have their places: what differs is who ran instead. */
+static __always_inline void ledger_name_queue(struct ledger_task *account, u32 state)
+{
+	struct ledger_cause *cause =
+		ledger_cause_at(account, CAUSES_QUEUE + state - STATE_RUNQ_WOKEN);
+
+	cause->state = (u8)state;
+	cause->count++;
+}
+
+/* Opens the cause of a block that begins; true if it was not known before. */
+static __always_inline bool ledger_name_block(struct ledger_task *account, const struct wait *wait)
+{
+	struct ledger_cause *cause;
+	u32 place = account->cause;
+
+	/* Most threads wait for the same thing again and again. */
+	if (!place ||
+	    !ledger_cause_is(ledger_cause_at(account, place - 1), wait, wait->object, wait->holder))
+		place = ledger_find_cause(account, wait, wait->object, wait->holder, 0,
+					  CAUSES_EXACT);
+	if (!place)
+		place = ledger_find_cause(account, wait, 0, 0, CAUSES_EXACT, CAUSES_CLASS);
+	account->cause = place;
+	if (!place) {
+		account->unnamed++;
+		return false;
+	}
+	cause = ledger_cause_at(account, place - 1);
+	return cause->count++ == 0;
+}
+
+/* Boyer and Moore's vote, weighted by time: who has more than half of it, is left. */
+static __always_inline void ledger_vote(struct ledger_cause *cause, u32 waker, u32 kind, u64 ns)
+{
+	if (cause->waker == waker && cause->waker_kind == kind) {
+		cause->waker_ns += ns;
+	} else if (cause->waker_ns >= ns) {
+		cause->waker_ns -= ns;
+	} else {
+		cause->waker = waker;
+		cause->waker_kind = (u8)kind;
+		cause->waker_ns = ns - cause->waker_ns;
+	}
+}
+
+/* 1 + place of the cause of the wait under way. */
+static __always_inline u32 ledger_place(u32 state, u32 block_cause)
+{
+	return ledger_is_blocked(state) ? block_cause : CAUSES_QUEUE + state - STATE_RUNQ_WOKEN + 1;
+}
+
+/* The wait under way lasted so long, and so it ended. */
+static __always_inline void ledger_end_cause(struct ledger_task *account, u64 ns, u32 waker,
+					     u32 kind)
+{
+	u32 place = ledger_place(account->state, account->cause);
+	struct ledger_cause *cause;
+
+	if (!place)
+		return;
+	cause = ledger_cause_at(account, place - 1);
+	cause->ns += ns;
+	ledger_vote(cause, waker, kind, ns);
+}
+
+/*
+ * A block ends where the thread was woken; from there on it waited for a CPU, because of ran, the
+ * thread that had it, or what kind says.
+ */
+static __always_inline void ledger_end_wait(struct ledger_task *account, u32 ran, u32 kind, u64 now)
 {
 	u64 woken = account->wake_ns;
+	u64 passed;
 
-	if (account->state < STATE_BLOCKED_LOCK || !woken) {
-		ledger_charge(account, account->state, now);
-		return;
+	if (ledger_is_blocked(account->state)) {
+		passed = ledger_charge(account, account->state, woken && woken < now ? woken : now);
+		ledger_end_cause(account, passed, account->waker, account->waker_kind);
+		if (!woken)
+			return;
+		ledger_enter(account, STATE_RUNQ_WOKEN);
+		ledger_name_queue(account, STATE_RUNQ_WOKEN);
 	}
-	ledger_charge(account, account->state, woken < now ? woken : now);
-	ledger_enter(account, STATE_RUNQ_WOKEN);
-	ledger_charge(account, STATE_RUNQ_WOKEN, now);
+	passed = ledger_charge(account, account->state, now);
+	ledger_end_cause(account, passed, ran, kind);
 }
 
 /*
@@ -110,50 +308,96 @@ static __always_inline u64 ledger_ran_ns(const struct ledger_task *account, u64 
 	return ran < gap ? ran : gap;
 }
 
-/* Leaves its CPU for the given state. */
-static __always_inline void ledger_switch_out(struct ledger_task *account, u32 state, u64 exec_ns,
-					      u64 now)
+/* Up to now it was on a CPU, whether its coming there was seen or not. */
+static __always_inline void ledger_end_run(struct ledger_task *account,
+					   struct ledger_stolen *stolen, u64 exec_ns, u64 now)
 {
-	ledger_open_write(account);
 	if (!ledger_is_on_cpu(account)) {
 		/* Its switch-in was missed. What it ran since, it ran last. */
 		account->missed++;
-		ledger_end_wait(account, now - ledger_ran_ns(account, exec_ns, now));
-		ledger_enter(account, STATE_CPU);
+		ledger_end_wait(account, 0, CONTEXT_NONE,
+				now - ledger_ran_ns(account, exec_ns, now));
+		ledger_enter(account, account->resume);
 	}
-	ledger_charge(account, account->state, now);
+	ledger_charge_cpu(account, account->state, stolen, now);
+}
+
+/* Leaves its CPU to wait; true if this is a cause not known before. */
+static __always_inline bool ledger_switch_out(struct ledger_task *account, const struct wait *wait,
+					      struct ledger_stolen *stolen, u64 exec_ns, u64 now)
+{
+	bool is_new = false;
+
+	ledger_open_write(account);
+	ledger_end_run(account, stolen, exec_ns, now);
+	account->resume = account->state;
 	account->wake_ns = 0;
 	account->exec_ns = exec_ns;
-	ledger_enter(account, state);
+	ledger_enter(account, wait->state);
+	if (ledger_is_blocked(wait->state))
+		is_new = ledger_name_block(account, wait);
+	else
+		ledger_name_queue(account, wait->state);
+	ledger_close_write(account);
+	return is_new;
+}
+
+/* Leaves its CPU for good. */
+static __always_inline void ledger_finish(struct ledger_task *account, struct ledger_stolen *stolen,
+					  u64 exec_ns, u64 now)
+{
+	ledger_open_write(account);
+	ledger_end_run(account, stolen, exec_ns, now);
 	ledger_close_write(account);
 }
 
-/* Gets a CPU. */
-static __always_inline void ledger_switch_in(struct ledger_task *account, u32 state, u64 exec_ns,
-					     u64 now)
+/* Gets a CPU, which ran had before. */
+static __always_inline void ledger_switch_in(struct ledger_task *account, u32 ran, u32 kind,
+					     u64 exec_ns, u64 now)
 {
 	ledger_open_write(account);
 	if (ledger_is_on_cpu(account)) {
 		/* Its switch-out was missed. It ran first; what it waited for is not known. */
 		account->missed++;
+		account->resume = account->state;
 		ledger_charge(account, account->state,
 			      account->last_ns + ledger_ran_ns(account, exec_ns, now));
 		ledger_charge(account, STATE_UNATTRIBUTED, now);
 		account->exec_ns = exec_ns;
 	} else {
-		ledger_end_wait(account, now);
+		ledger_end_wait(account, ran, kind, now);
 	}
-	ledger_enter(account, state);
+	ledger_enter(account, account->resume);
 	ledger_close_write(account);
 }
 
 /* Another CPU's doing: only the time and who it was are left; the account is not touched. */
-static __always_inline void ledger_wake(struct ledger_task *account, u32 waker_tid, u64 now)
+static __always_inline void ledger_wake(struct ledger_task *account, u32 waker, u32 kind, u64 now)
 {
 	if (account->wake_ns)
 		return;
-	account->waker_tid = waker_tid;
+	account->waker = waker;
+	account->waker_kind = kind;
 	account->wake_ns = now;
+}
+
+/* The open interval, on paper: where it would go if it ended now. */
+static __always_inline void ledger_close_on_paper(struct rec_ledger *row, u32 state, u32 cause,
+						  u64 last, u64 woken, u64 now)
+{
+	u64 until = ledger_is_blocked(state) && woken > last && woken < now ? woken : now;
+
+	cause = state > STATE_CPU_SOFTIRQ ? ledger_place(state, cause) : 0;
+	row->ns[ledger_slot(state)] += until - last;
+	row->ns[STATE_RUNQ_WOKEN] += now - until;
+	if (cause) {
+		u64 place = cause - 1;
+
+		ledger_bound(place, CAUSES_MAX - 1);
+		row->causes[place].ns += until - last;
+	}
+	row->open_state = until < now ? (u32)STATE_RUNQ_WOKEN : state;
+	row->open_cause = until < now ? 0 : cause;
 }
 
 /* A copy whose open interval is closed on paper. True if it is whole. */
@@ -161,19 +405,20 @@ static __always_inline bool ledger_copy(const struct ledger_task *account, struc
 					u64 now)
 {
 	u32 seq = *(volatile const u32 *)&account->seq;
+	u32 state, cause;
 	u64 woken, last;
-	u32 state;
 
 	ledger_barrier();
-	for (u32 i = 0; i < STATE_LIMIT; i++) {
-		row->ns[i] = account->ns[i];
-		row->entries[i] = account->entries[i];
-	}
+	__builtin_memcpy(row->ns, account->ns, sizeof(row->ns));
+	__builtin_memcpy(row->entries, account->entries, sizeof(row->entries));
+	__builtin_memcpy(row->causes, account->causes, sizeof(row->causes));
 	row->begin_ns = account->begin_ns;
 	row->voluntary = account->voluntary;
 	row->involuntary = account->involuntary;
 	row->missed = account->missed;
+	row->unnamed = account->unnamed;
 	state = account->state;
+	cause = account->cause;
 	last = account->last_ns;
 	woken = account->wake_ns;
 	ledger_barrier();
@@ -181,12 +426,7 @@ static __always_inline bool ledger_copy(const struct ledger_task *account, struc
 		return false;
 	if (now < last)
 		now = last;
-	if (state >= STATE_BLOCKED_LOCK && woken > last && woken < now) {
-		row->ns[ledger_slot(state)] += woken - last;
-		row->ns[STATE_RUNQ_WOKEN] += now - woken;
-	} else {
-		row->ns[ledger_slot(state)] += now - last;
-	}
+	ledger_close_on_paper(row, state, cause, last, woken, now);
 	row->end_ns = now;
 	return true;
 }

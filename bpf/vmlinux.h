@@ -45,12 +45,60 @@ struct css_set {
 	struct cgroup *dfl_cgrp;
 };
 
+struct super_block {
+	unsigned int s_dev;
+};
+
 struct inode {
 	unsigned short i_mode;
+	struct super_block *i_sb;
+	unsigned long i_ino;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+};
+
+struct path {
+	struct dentry *dentry;
 };
 
 struct file {
 	struct inode *f_inode;
+	struct path f_path;
+	void *private_data;
+};
+
+struct in6_addr {
+	union {
+		u8 u6_addr8[16];
+	} in6_u;
+};
+
+struct sock_common {
+	unsigned int skc_daddr;
+	unsigned int skc_rcv_saddr;
+	unsigned short skc_dport;
+	unsigned short skc_num;
+	unsigned short skc_family;
+	unsigned char skc_state;
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	u16 sk_type;
+	struct pid *sk_peer_pid;
+};
+
+struct socket {
+	struct sock *sk;
 };
 
 struct fdtable {
@@ -62,8 +110,21 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 
+struct cfs_rq {
+	int throttle_count;
+};
+
 struct sched_entity {
 	u64 sum_exec_runtime;
+	struct cfs_rq *cfs_rq;
+};
+
+struct cpumask {
+	unsigned long bits[1]; /* as many as the kernel was built for */
+};
+
+struct thread_info {
+	u32 status;
 };
 
 struct sched_info {
@@ -71,10 +132,13 @@ struct sched_info {
 };
 
 struct task_struct {
+	struct thread_info thread_info;
 	int pid;
 	int tgid;
 	unsigned int flags;
 	unsigned int in_iowait : 1;
+	int nr_cpus_allowed;
+	const struct cpumask *cpus_ptr;
 	u64 start_time;
 	u64 start_boottime;
 	unsigned long nvcsw;

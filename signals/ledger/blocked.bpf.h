@@ -15,39 +15,52 @@
 #define PF_IO_WORKER	     0x10
 #define PF_KTHREAD	     0x200000
 
-#define MODE_TYPE   0170000
-#define MODE_SOCKET 0140000
-#define MODE_FIFO   0010000
-#define MODE_CHAR   0020000
-
 #define FUTEX_COMMAND	0x7f
 #define FUTEX_WAIT	0
+#define FUTEX_LOCK_PI	6
+#define FUTEX_LOCK_PI2	13
+#define FUTEX_TID_MASK	0x3fffffff
 #define MUTEX_CONTENDED 2 /* the futex word of a glibc mutex that somebody waits for */
 #define MUTEX_OWNER_AT	8 /* and where that has its owner's tid */
 
 /* What a syscall waits for, by its number: user space fills it from names. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, SYSCALL_LIMIT);
+	__uint(max_entries, WAITS_LIMIT);
 	__type(key, u32);
 	__type(value, u32);
 } ledger_waits SEC(".maps");
 
+/* The first two arguments and the number, in whichever way the call came. */
+struct call {
+	u64 first, second;
+	s64 number;
+	u32 is_compat;
+};
+
 #if defined(__TARGET_ARCH_x86)
-#define SYSCALL_NUMBER(regs) ((regs)->orig_ax)
+static __always_inline void read_call(struct task_struct *task, struct pt_regs *regs,
+				      struct call *call)
+{
+	call->is_compat = (task->thread_info.status & TS_COMPAT) != 0;
+	call->number = (s64)regs->orig_ax;
+	call->first = call->is_compat ? (u32)regs->bx : regs->di;
+	call->second = call->is_compat ? (u32)regs->cx : regs->si;
+}
 #elif defined(__TARGET_ARCH_arm64)
-#define SYSCALL_NUMBER(regs) ((regs)->user_regs.regs[8])
+static __always_inline void read_call(struct task_struct *task, struct pt_regs *regs,
+				      struct call *call)
+{
+	call->is_compat = 0;
+	call->number = (s32)regs->user_regs.regs[8];
+	call->first = regs->user_regs.regs[0];
+	call->second = regs->user_regs.regs[1];
+}
 #endif
 
-static __always_inline u32 state_of_file(struct task_struct *task, u32 fd)
+static __always_inline u32 state_of_object(u32 mode)
 {
-	struct fdtable *table = task->files->fdt;
-	struct file **slot = table->fd;
-	struct file *file = NULL;
-
-	if (fd >= table->max_fds || bpf_probe_read_kernel(&file, sizeof(file), slot + fd) || !file)
-		return STATE_BLOCKED_OTHER;
-	switch (BPF_CORE_READ(file, f_inode, i_mode) & MODE_TYPE) {
+	switch (mode) {
 	case MODE_SOCKET:
 		return STATE_BLOCKED_NET;
 	case MODE_FIFO:
@@ -61,71 +74,111 @@ static __always_inline u32 state_of_file(struct task_struct *task, u32 fd)
 }
 
 /* A lock only if an owner is seen; other futexes are conditions, joins, semaphores. */
-static __always_inline u32 state_of_futex(u64 address, u64 operation)
+static __always_inline void judge_futex(struct wait *wait, u64 address, u64 operation)
 {
+	u32 command = operation & FUTEX_COMMAND;
 	u32 word = 0, owner = 0;
 
-	if ((operation & FUTEX_COMMAND) != FUTEX_WAIT)
-		return STATE_BLOCKED_IDLE;
+	wait->state = STATE_BLOCKED_IDLE;
+	wait->object = address;
 	bpf_probe_read_user(&word, sizeof(word), (void *)address);
-	bpf_probe_read_user(&owner, sizeof(owner), (void *)(address + MUTEX_OWNER_AT));
-	return word == MUTEX_CONTENDED && owner && owner <= PID_LIMIT ? STATE_BLOCKED_LOCK
-								      : STATE_BLOCKED_IDLE;
-}
-
-static __always_inline u32 state_of_syscall(struct task_struct *task, struct pt_regs *regs,
-					    u32 number)
-{
-	u32 *wait = bpf_map_lookup_elem(&ledger_waits, &number);
-
-	switch (wait ? *wait : WAIT_OTHER) {
-	case WAIT_SLEEP:
-		return STATE_BLOCKED_SLEEP;
-	case WAIT_POLL:
-		return STATE_BLOCKED_POLL;
-	case WAIT_IDLE:
-		return STATE_BLOCKED_IDLE;
-	case WAIT_NET:
-		return STATE_BLOCKED_NET;
-	case WAIT_CHILD:
-		return STATE_BLOCKED_CHILD;
-	case WAIT_DISK:
-		return STATE_BLOCKED_DISK;
-	case WAIT_FUTEX:
-		return state_of_futex(PT_REGS_PARM1(regs), PT_REGS_PARM2(regs));
-	case WAIT_FILE:
-		return state_of_file(task, PT_REGS_PARM1(regs));
-	default:
-		return STATE_BLOCKED_OTHER;
+	if (command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2) {
+		wait->state = STATE_BLOCKED_LOCK;
+		wait->holder = word & FUTEX_TID_MASK;
+		return;
 	}
+	if (command != FUTEX_WAIT || word != MUTEX_CONTENDED)
+		return;
+	bpf_probe_read_user(&owner, sizeof(owner), (void *)(address + MUTEX_OWNER_AT));
+	if (!owner || owner > PID_LIMIT)
+		return;
+	wait->state = STATE_BLOCKED_LOCK;
+	wait->holder = owner;
 }
 
-static __always_inline u32 blocked_state(struct task_struct *task)
+static __always_inline void judge_file(struct task_struct *task, struct wait *wait, u32 kind,
+				       u32 fd, struct object *object)
+{
+	if (!object_of_fd(task, fd, object))
+		return;
+	wait->object = object->id;
+	if (kind == WAIT_FILE)
+		wait->state = state_of_object(object->mode);
+}
+
+static __always_inline void judge_syscall(struct task_struct *task, struct wait *wait,
+					  const struct call *call, struct object *object)
+{
+	u32 key = (u32)call->number + (call->is_compat ? WAITS_COMPAT : 0);
+	u32 *known = bpf_map_lookup_elem(&ledger_waits, &key);
+	u32 kind = known ? *known : (u32)WAIT_OTHER;
+
+	wait->call = (u32)(call->number + 1) | (call->is_compat ? CALL_COMPAT : 0);
+	switch (kind) {
+	case WAIT_SLEEP:
+		wait->state = STATE_BLOCKED_SLEEP;
+		break;
+	case WAIT_POLL:
+		wait->state = STATE_BLOCKED_POLL;
+		break;
+	case WAIT_IDLE:
+		wait->state = STATE_BLOCKED_IDLE;
+		break;
+	case WAIT_CHILD:
+		wait->state = STATE_BLOCKED_CHILD;
+		break;
+	case WAIT_NET:
+		wait->state = STATE_BLOCKED_NET;
+		break;
+	case WAIT_ACCEPT:
+		wait->state = STATE_BLOCKED_IDLE;
+		break;
+	case WAIT_DISK:
+	case WAIT_SYNC:
+		wait->state = STATE_BLOCKED_DISK;
+		break;
+	case WAIT_FUTEX:
+		judge_futex(wait, call->first, call->second);
+		break;
+	}
+	if (kind == WAIT_FILE || kind == WAIT_NET || kind == WAIT_ACCEPT || kind == WAIT_SYNC)
+		judge_file(task, wait, kind, (u32)call->first, object);
+}
+
+/* Fills wait, and object with what it is for; object->file is NULL if that is no file. */
+static __always_inline void judge_block(struct task_struct *task, struct wait *wait,
+					struct object *object)
 {
 	bool waits_for_io = BPF_CORE_READ_BITFIELD(task, in_iowait);
 	u64 now = task_state(task);
 	struct pt_regs *regs;
-	s64 number;
-	u32 state;
+	struct call call;
 
-	if (now & (TASK_STOPPED | TASK_TRACED))
-		return STATE_BLOCKED_STOPPED;
+	wait->state = STATE_BLOCKED_OTHER;
 	/* Their registers are nobody's, or their parent's. */
-	if (task->flags & (PF_KTHREAD | PF_IO_WORKER))
-		return waits_for_io ? STATE_BLOCKED_DISK : STATE_BLOCKED_OTHER;
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER)) {
+		if (waits_for_io)
+			wait->state = STATE_BLOCKED_DISK;
+		return;
+	}
+	if (now & (TASK_STOPPED | TASK_TRACED)) {
+		wait->state = STATE_BLOCKED_STOPPED;
+		return;
+	}
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	number = SYSCALL_NUMBER(regs);
-	if (number < 0)
-		return waits_for_io || (now & TASK_UNINTERRUPTIBLE) ? STATE_BLOCKED_PAGEIN
-								    : STATE_BLOCKED_OTHER;
-	if (waits_for_io)
-		return STATE_BLOCKED_DISK;
-	state = state_of_syscall(task, regs, (u32)number);
-	/* Not to be disturbed, for no disk: a mutex, a semaphore or another thread of the kernel's.
-	 */
-	if (state == STATE_BLOCKED_OTHER && (now & TASK_UNINTERRUPTIBLE))
-		return STATE_BLOCKED_KERNEL_LOCK;
-	return state;
+	read_call(task, regs, &call);
+	if (call.number < 0) {
+		if (waits_for_io || (now & TASK_UNINTERRUPTIBLE))
+			wait->state = STATE_BLOCKED_PAGEIN;
+		return;
+	}
+	judge_syscall(task, wait, &call, object);
+	if (waits_for_io) {
+		wait->state = STATE_BLOCKED_DISK;
+	} else if (wait->state == STATE_BLOCKED_OTHER && (now & TASK_UNINTERRUPTIBLE)) {
+		/* Not to be disturbed, for no disk: a mutex or another thread of the kernel's. */
+		wait->state = STATE_BLOCKED_KERNEL_LOCK;
+	}
 }
 
 #endif

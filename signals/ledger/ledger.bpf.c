@@ -5,13 +5,7 @@
  */
 #include "../../bpf/common.bpf.h"
 #include "blocked.bpf.h"
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct ledger_task);
-} ledger_tasks SEC(".maps");
+#include "wake.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -20,95 +14,235 @@ struct {
 	__type(value, struct rec_ledger);
 } ledger_scratch SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct rec_ledger);
+} ledger_blank SEC(".maps"); /* never written */
+
+struct process_key {
+	u64 start_ns;
+	u64 tgid;
+};
+
+/* Of processes some of whose threads' last words found no room: the sum of these. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, LEDGER_SUMS_MAX);
+	__type(key, struct process_key);
+	__type(value, struct rec_ledger);
+} ledger_sums SEC(".maps");
+
 #define ROW_ATTEMPTS 4
 
-static __always_inline struct ledger_task *account_of(struct task_struct *task)
+static __always_inline void fill_identity(struct rec_ledger *row, const struct ledger_task *account)
 {
-	struct ledger_task *account = bpf_task_storage_get(&ledger_tasks, task, NULL, 0);
-
-	return account && account->begin_ns ? account : NULL;
-}
-
-/* What the kernel itself counts, so that a report can hold the two against each other. */
-static __always_inline void note_kernel_counts(struct ledger_task *account,
-					       struct task_struct *task)
-{
-	account->nvcsw = account->nvcsw_before = task->nvcsw;
-	account->nivcsw_before = task->nivcsw;
-	account->exec_ns = account->exec_before_ns = task->se.sum_exec_runtime;
-	account->delay_before_ns = task->sched_info.run_delay;
+	row->hdr.tgid = account->tgid;
+	row->hdr.tid = account->tid;
+	row->hdr.start_ns = account->start_ns;
+	row->thread_start_ns = account->thread_start_ns;
 }
 
 static __always_inline void fill_row(struct rec_ledger *row, const struct ledger_task *account,
-				     struct task_struct *task)
+				     struct task_struct *task, u32 flags)
 {
-	row->thread_start_ns = task->start_boottime;
+	fill_identity(row, account);
 	row->kernel_voluntary = task->nvcsw - account->nvcsw_before;
 	row->kernel_involuntary = task->nivcsw - account->nivcsw_before;
 	row->kernel_exec_ns = task->se.sum_exec_runtime - account->exec_before_ns;
 	row->kernel_delay_ns = task->sched_info.run_delay - account->delay_before_ns;
+	row->flags = flags | (account->flags & ACCOUNT_KERNEL ? LEDGER_KERNEL : 0);
 	row->threads = 1;
-	row->unnamed = 0;
-	__builtin_memset(row->causes, 0, sizeof(row->causes));
+	row->inner_tid = task_inner_tid(task);
+	row->unused = 0;
 	bpf_probe_read_kernel(row->comm, sizeof(row->comm), task->comm);
 }
 
-/* The last switch of a thread: its account goes out. */
+/* Threads of one process die on several CPUs at once. */
+static __always_inline void add_to_sum(struct rec_ledger *sum, const struct ledger_task *account)
+{
+	for (u32 i = 0; i < STATE_COUNT; i++) {
+		if (account->ns[i])
+			__sync_fetch_and_add(&sum->ns[i], account->ns[i]);
+		if (account->entries[i])
+			__sync_fetch_and_add(&sum->entries[i], account->entries[i]);
+	}
+	__sync_fetch_and_add(&sum->end_ns, account->last_ns - account->begin_ns);
+	__sync_fetch_and_add(&sum->threads, 1);
+	__sync_fetch_and_add(&sum->missed, account->missed);
+	__sync_fetch_and_add(&sum->voluntary, account->voluntary);
+	__sync_fetch_and_add(&sum->involuntary, account->involuntary);
+}
+
+/* A last word that finds no room costs its detail; its time is kept with its process's. */
+static __always_inline void keep_sum(const struct ledger_task *account, struct task_struct *task)
+{
+	struct process_key key = {.start_ns = account->start_ns, .tgid = account->tgid};
+	struct rec_ledger *sum = bpf_map_lookup_elem(&ledger_sums, &key);
+	u32 zero = 0;
+
+	if (!sum) {
+		struct rec_ledger *blank = bpf_map_lookup_elem(&ledger_blank, &zero);
+
+		if (blank)
+			bpf_map_update_elem(&ledger_sums, &key, blank, BPF_NOEXIST);
+		sum = bpf_map_lookup_elem(&ledger_sums, &key);
+	}
+	if (!sum) {
+		EMIT_NOT_COALESCED(LEDGER, no_room);
+		return;
+	}
+	emit_header(&sum->hdr, SIG_LEDGER, SIG_VERSION_LEDGER, sizeof(*sum), 1, task);
+	sum->hdr.tgid = account->tgid;
+	sum->hdr.start_ns = account->start_ns;
+	sum->hdr.tid = 0;
+	sum->flags = LEDGER_SUM;
+	bpf_probe_read_kernel(sum->comm, sizeof(sum->comm), task->comm);
+	add_to_sum(sum, account);
+}
+
+/* The account goes out, and is closed: a zombie spends no more time. */
 static __always_inline void send_last_word(struct ledger_task *account, struct task_struct *task)
 {
 	struct rec_ledger *row = EMIT_RESERVE(LEDGER, ledger, task);
 
-	if (!row)
-		return; /* counted */
-	ledger_copy(account, row, account->last_ns);
-	fill_row(row, account, task);
-	row->flags = LEDGER_LAST;
-	EMIT_SUBMIT(row);
-	account->begin_ns = 0; /* closed: a zombie spends no more time */
+	if (row) {
+		ledger_copy(account, row, account->last_ns);
+		fill_row(row, account, task, LEDGER_LAST);
+		EMIT_SUBMIT(row);
+	} else {
+		keep_sum(account, task);
+	}
+	account->begin_ns = 0;
 }
 
-static __always_inline void leave_cpu(struct task_struct *task, u64 now)
+/* Throttled by a quota: from 6.18 the task itself is marked, before that its queue. */
+static __always_inline bool is_throttled(struct task_struct *task)
+{
+	struct task_struct___throttled *marked = (void *)task;
+
+	if (bpf_core_field_exists(marked->throttled) && marked->throttled)
+		return true;
+	return bpf_core_field_exists(struct cfs_rq, throttle_count) && task->se.cfs_rq &&
+	       task->se.cfs_rq->throttle_count > 0;
+}
+
+static __always_inline void leave_cpu(struct task_struct *task, struct ledger_cpu *cpu, u64 now)
 {
 	struct ledger_task *account = account_of(task);
-	u64 nvcsw;
+	struct ledger_stolen *stolen = cpu ? &cpu->stolen : NULL;
+	u64 exec_ns = task->se.sum_exec_runtime;
+	struct object object = {};
+	struct wait wait = {};
+	u64 nvcsw = task->nvcsw;
 
 	if (!account)
 		return;
-	nvcsw = task->nvcsw;
 	if (nvcsw == account->nvcsw) {
 		account->involuntary++;
-		ledger_switch_out(account, STATE_RUNQ_PREEMPTED, task->se.sum_exec_runtime, now);
+		wait.state = is_throttled(task) ? STATE_RUNQ_THROTTLED : STATE_RUNQ_PREEMPTED;
+	} else {
+		account->nvcsw = nvcsw;
+		account->voluntary++;
+	}
+	if ((task_state(task) & TASK_DEAD) || (account->flags & ACCOUNT_LEAVE)) {
+		ledger_finish(account, stolen, exec_ns, now);
+		send_last_word(account, task);
 		return;
 	}
-	account->nvcsw = nvcsw;
-	account->voluntary++;
-	ledger_switch_out(account, blocked_state(task), task->se.sum_exec_runtime, now);
-	if (task_state(task) & TASK_DEAD)
-		send_last_word(account, task);
+	if (!wait.state)
+		judge_block(task, &wait, &object);
+	if (ledger_switch_out(account, &wait, stolen, exec_ns, now) && object.file)
+		object_send(task, &object);
+}
+
+static __always_inline u32 use_of(struct task_struct *task, bool is_followed)
+{
+	if (!task->pid)
+		return CPU_USE_IDLE;
+	if (task->flags & PF_KTHREAD)
+		return CPU_USE_KERNEL;
+	if ((u32)task->tgid == cfg_self_tgid || (u32)task->tgid == cfg_worker_tgid)
+		return CPU_USE_DWELL;
+	return is_followed ? CPU_USE_FOLLOWED : CPU_USE_OTHER;
+}
+
+/* The CPU's own account, up to now. What interrupts took, the thread's account takes next. */
+static __always_inline void charge_cpu_account(struct ledger_cpu *cpu, struct task_struct *prev,
+					       u64 now)
+{
+	u64 passed = now - cpu->last_ns;
+	u32 use = cpu->use;
+
+	if (!cpu->begin_ns) {
+		cpu->begin_ns = now;
+		passed = 0;
+	}
+	if (cpu->pid != (u32)prev->pid) {
+		cpu->missed += passed != 0;
+		use = CPU_USE_UNATTRIBUTED;
+	}
+	if (cpu->stolen.irq_ns + cpu->stolen.softirq_ns <= passed) {
+		cpu->ns[CPU_USE_IRQ] += cpu->stolen.irq_ns;
+		cpu->ns[CPU_USE_SOFTIRQ] += cpu->stolen.softirq_ns;
+		passed -= cpu->stolen.irq_ns + cpu->stolen.softirq_ns;
+	}
+	if (use < CPU_USE_COUNT)
+		cpu->ns[use] += passed;
+	cpu->last_ns = now;
+	cpu->switches++;
+}
+
+static __always_inline void take_cpu(struct task_struct *task, struct task_struct *prev,
+				     struct ledger_cpu *cpu, u64 now)
+{
+	struct ledger_task *account = task->pid ? account_of(task) : NULL;
+	u32 kind = prev->pid ? CONTEXT_RAN : CONTEXT_IDLE;
+
+	if (cpu) {
+		cpu->use = use_of(task, account);
+		cpu->pid = (u32)task->pid;
+		cpu->irq = cpu->softirq = 0; /* no interrupt switches */
+		cpu->stolen.irq_ns = cpu->stolen.softirq_ns = 0;
+		if (account)
+			cpu->queue_ns += queued_ns(account, now);
+	}
+	if (!account)
+		return;
+	if (prev->pid && task->nr_cpus_allowed < (int)cfg_cpus &&
+	    idle_cpu_is_forbidden(task, account))
+		kind = CONTEXT_NOT_ALLOWED;
+	ledger_switch_in(account, kind == CONTEXT_RAN ? task_tid(prev) : 0, kind,
+			 task->se.sum_exec_runtime, now);
 }
 
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	u64 now = bpf_ktime_get_ns();
-	struct ledger_task *account;
+	struct ledger_cpu *cpu = this_cpu_account();
 
+	if (cpu)
+		charge_cpu_account(cpu, prev, now);
 	if (prev->pid)
-		leave_cpu(prev, now);
-	if (!next->pid)
-		return 0;
-	account = account_of(next);
-	if (account)
-		ledger_switch_in(account, STATE_CPU, next->se.sum_exec_runtime, now);
+		leave_cpu(prev, cpu, now);
+	take_cpu(next, prev, cpu, now);
 	return 0;
 }
 
 static __always_inline int wake(struct task_struct *task)
 {
 	struct ledger_task *account = account_of(task);
+	u32 waker = 0;
+	u32 kind;
 
-	if (account)
-		ledger_wake(account, (u32)bpf_get_current_pid_tgid(), bpf_ktime_get_ns());
+	if (!account || account->wake_ns)
+		return 0;
+	kind = wake_context(account->state);
+	if (kind == CONTEXT_THREAD || kind == CONTEXT_NONE)
+		waker = current_tid();
+	ledger_wake(account, waker, kind, bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -132,42 +266,210 @@ int BPF_PROG(ledger_wakeup_new, struct task_struct *task)
 	return wake(task);
 }
 
-static __always_inline void open_account(struct task_struct *task, u32 state, u64 now)
+/*
+ * Interrupts: the context of a wake-up, and in Tier B what they took of the CPU's time. Not every
+ * end of one reaches us: each beginning, and each switch, puts it right.
+ */
+static __always_inline int irq_entry(void)
 {
-	struct ledger_task *account =
-		bpf_task_storage_get(&ledger_tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct ledger_cpu *cpu = this_cpu_account();
 
-	if (!account)
+	if (!cpu)
+		return 0;
+	cpu->irq = 1;
+	if (cfg_split)
+		cpu->irq_since_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+static __always_inline int irq_exit(void)
+{
+	struct ledger_cpu *cpu = this_cpu_account();
+	u64 took;
+
+	if (!cpu || !cpu->irq)
+		return 0;
+	cpu->irq = 0;
+	if (!cfg_split)
+		return 0;
+	took = bpf_ktime_get_ns() - cpu->irq_since_ns;
+	cpu->stolen.irq_ns += took;
+	if (cpu->softirq)
+		cpu->softirq_since_ns += took; /* it was interrupted itself */
+	return 0;
+}
+
+SEC("?tp_btf/softirq_entry")
+int BPF_PROG(ledger_softirq_entry, unsigned int vector)
+{
+	struct ledger_cpu *cpu = this_cpu_account();
+
+	if (!cpu)
+		return 0;
+	cpu->irq = 0; /* a soft one is not served within a hard one */
+	cpu->softirq = (u16)vector + 1;
+	if (cfg_split)
+		cpu->softirq_since_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("?tp_btf/softirq_exit")
+int BPF_PROG(ledger_softirq_exit, unsigned int vector)
+{
+	struct ledger_cpu *cpu = this_cpu_account();
+
+	if (!cpu || !cpu->softirq)
+		return 0;
+	cpu->softirq = 0;
+	if (cfg_split)
+		cpu->stolen.softirq_ns += bpf_ktime_get_ns() - cpu->softirq_since_ns;
+	return 0;
+}
+
+SEC("?tp_btf/irq_handler_entry")
+int BPF_PROG(ledger_irq_entry)
+{
+	return irq_entry();
+}
+
+SEC("?tp_btf/irq_handler_exit")
+int BPF_PROG(ledger_irq_exit)
+{
+	return irq_exit();
+}
+
+/* The CPU's own timer does not come as an irq on x86. */
+SEC("?tp_btf/local_timer_entry")
+int BPF_PROG(ledger_timer_entry)
+{
+	return irq_entry();
+}
+
+SEC("?tp_btf/local_timer_exit")
+int BPF_PROG(ledger_timer_exit)
+{
+	return irq_exit();
+}
+
+/* What the kernel itself counts, so that a report can hold the two against each other. */
+static __always_inline void note_task(struct ledger_task *account, struct task_struct *task)
+{
+	account->tgid = task_tgid(task);
+	account->tid = task_tid(task);
+	account->start_ns = task->group_leader->start_boottime;
+	account->thread_start_ns = task->start_boottime;
+	account->nvcsw = account->nvcsw_before = task->nvcsw;
+	account->nivcsw_before = task->nivcsw;
+	account->exec_ns = account->exec_before_ns = task->se.sum_exec_runtime;
+	account->delay_before_ns = task->sched_info.run_delay;
+	account->flags =
+		(cfg_split ? ACCOUNT_SPLIT : 0) | (task->flags & PF_KTHREAD ? ACCOUNT_KERNEL : 0);
+}
+
+/* A new thread, too, goes on inside the system call that made it. */
+static __always_inline u32 first_state_on_cpu(const struct wait *wait)
+{
+	if (!cfg_split)
+		return STATE_CPU;
+	return wait->call || wait->state == STATE_BLOCKED_FORK ? STATE_CPU_SYSCALL : STATE_CPU_USER;
+}
+
+/* NULL if it has one, or there is no memory for it. */
+static __always_inline struct ledger_task *open_account(struct task_struct *task,
+							const struct wait *wait, u64 now)
+{
+	struct ledger_task *account = bpf_task_storage_get(&ledger_tasks, task, NULL, 0);
+
+	if (account && account->begin_ns)
+		return NULL;
+	if (account) /* it was followed before: an exec, or a filter that changed */
+		bpf_task_storage_delete(&ledger_tasks, task);
+	account = bpf_task_storage_get(&ledger_tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!account) {
 		EMIT_LOSE(LEDGER, no_storage);
-	if (!account || account->begin_ns)
-		return;
-	note_kernel_counts(account, task);
-	ledger_begin(account, state, now);
+		return NULL;
+	}
+	note_task(account, task);
+	if (ledger_is_blocked(wait->state))
+		ledger_name_block(account, wait);
+	ledger_begin(account, wait->state, first_state_on_cpu(wait), now);
+	return account;
 }
 
 /* Whom a followed thread makes is followed from its start on, which the kernel has stamped. */
 SEC("?tp_btf/task_newtask")
 int BPF_PROG(ledger_newtask, struct task_struct *task, u64 clone_flags)
 {
+	struct wait wait = {.state = STATE_BLOCKED_FORK};
+
 	if (account_of(bpf_get_current_task_btf()))
-		open_account(task, STATE_BLOCKED_FORK, task->start_time);
+		open_account(task, &wait, task->start_time);
 	return 0;
 }
 
-/* Run once, before anything else: threads in scope get their account as they stand. */
+/* A thread that is not the leader becomes it by an exec: another thread, as far as tids go. */
+SEC("?tp_btf/sched_process_exec")
+int BPF_PROG(ledger_exec, struct task_struct *task, int old_pid)
+{
+	struct ledger_task *account = account_of(task);
+	u64 now = bpf_ktime_get_ns();
+	struct wait wait = {.state = cfg_split ? STATE_CPU_SYSCALL : STATE_CPU};
+	struct ledger_cpu *cpu = this_cpu_account();
+
+	if (!account || task->pid == old_pid)
+		return 0;
+	ledger_finish(account, cpu ? &cpu->stolen : NULL, task->se.sum_exec_runtime, now);
+	send_last_word(account, task);
+	open_account(task, &wait, now);
+	return 0;
+}
+
+/* Run before anything else, and again when a filter's verdict may have changed. */
 SEC("?iter/task")
 int ledger_seed(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct live_config *live = live_config();
-	u32 state;
+	struct object object = {};
+	struct wait wait = {.state = STATE_RUNQ_PREEMPTED};
 
 	if (!task || !live || !filter_wants_tgid(live, task_tgid(task)))
 		return 0;
 	/* One that runs just now is found out at its next switch, by its run time. */
-	state = task_state(task) ? blocked_state(task) : STATE_RUNQ_PREEMPTED;
-	open_account(task, state, bpf_ktime_get_ns());
+	if (task_state(task))
+		judge_block(task, &wait, &object);
+	if (open_account(task, &wait, bpf_ktime_get_ns()) && object.file)
+		object_send(task, &object);
 	return 0;
+}
+
+/* False if there is no room left; the whole program is then run again. */
+static __always_inline bool write_cpu(struct seq_file *seq, u32 number)
+{
+	struct ledger_cpu *cpu = cpu_account(number);
+	struct rec_cpu row = {};
+
+	if (!cpu || !cpu->begin_ns)
+		return true;
+	emit_header(&row.hdr, SIG_CPU, SIG_VERSION_CPU, sizeof(row), 1, current_task());
+	row.cpu = number;
+	row.begin_ns = cpu->begin_ns;
+	row.end_ns = cpu->last_ns;
+	for (u32 i = 0; i < CPU_USE_COUNT; i++)
+		row.ns[i] = cpu->ns[i];
+	row.queue_ns = cpu->queue_ns;
+	row.switches = cpu->switches;
+	row.missed = cpu->missed;
+	return !bpf_seq_write(seq, &row, sizeof(row));
+}
+
+/* A sleeper that has not moved since it was last read has nothing new to say. */
+static __always_inline bool is_as_before(const struct ledger_task *account)
+{
+	struct live_config *live = live_config();
+
+	return account->read_seq == account->seq && ledger_is_blocked(account->state) &&
+	       !account->wake_ns && live && !live->all_rows;
 }
 
 /* Rows of all that live. Stateless: it runs again for a task when the buffer was full. */
@@ -177,23 +479,32 @@ int ledger_rows(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 	struct ledger_task *account;
 	struct rec_ledger *row;
-	u32 zero = 0;
+	bool is_whole = false;
+	u32 zero = 0, seq = 0;
+	u64 now;
 
-	if (!task)
-		return 0;
-	account = account_of(task);
-	row = bpf_map_lookup_elem(&ledger_scratch, &zero);
-	if (!account || !row)
-		return 0;
-	for (int attempt = 0; attempt < ROW_ATTEMPTS; attempt++) {
-		if (!ledger_copy(account, row, bpf_ktime_get_ns()))
-			continue;
-		emit_header(&row->hdr, SIG_LEDGER, SIG_VERSION_LEDGER, sizeof(*row), 1, task);
-		fill_row(row, account, task);
-		row->flags = 0;
-		bpf_seq_write(ctx->meta->seq, row, sizeof(*row));
+	if (!task) {
+		for (u32 i = 0; i < CPUS_MAX && i < cfg_cpus; i++)
+			if (!write_cpu(ctx->meta->seq, i))
+				break;
 		return 0;
 	}
-	EMIT_LOSE(LEDGER, torn);
+	account = account_of(task);
+	row = bpf_map_lookup_elem(&ledger_scratch, &zero);
+	if (!account || !row || is_as_before(account))
+		return 0;
+	now = bpf_ktime_get_ns();
+	for (int attempt = 0; attempt < ROW_ATTEMPTS && !is_whole; attempt++) {
+		seq = account->seq;
+		is_whole = ledger_copy(account, row, now);
+	}
+	if (!is_whole) {
+		EMIT_LOSE(LEDGER, torn);
+		return 0;
+	}
+	emit_header(&row->hdr, SIG_LEDGER, SIG_VERSION_LEDGER, sizeof(*row), 1, task);
+	fill_row(row, account, task, 0);
+	if (!bpf_seq_write(ctx->meta->seq, row, sizeof(*row)))
+		account->read_seq = seq;
 	return 0;
 }

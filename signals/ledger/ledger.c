@@ -2,78 +2,10 @@
 #include "ledger.h"
 
 #include <stdbool.h>
-#include <sys/syscall.h>
 
 #include "../../src/base/cleanup.h"
 #include "../../src/model/signal.h"
-#include "waits.h"
-
-/* What each syscall waits for when it blocks; those not named wait for something else. */
-static const struct map_entry waits[] = {
-	{SYS_nanosleep, WAIT_SLEEP},
-	{SYS_clock_nanosleep, WAIT_SLEEP},
-	{SYS_futex, WAIT_FUTEX},
-	{SYS_read, WAIT_FILE},
-	{SYS_write, WAIT_FILE},
-	{SYS_readv, WAIT_FILE},
-	{SYS_writev, WAIT_FILE},
-	{SYS_pread64, WAIT_FILE},
-	{SYS_pwrite64, WAIT_FILE},
-	{SYS_preadv, WAIT_FILE},
-	{SYS_pwritev, WAIT_FILE},
-	{SYS_sendfile, WAIT_FILE},
-	{SYS_splice, WAIT_FILE},
-	{SYS_tee, WAIT_FILE},
-	{SYS_vmsplice, WAIT_FILE},
-	{SYS_copy_file_range, WAIT_FILE},
-	{SYS_ioctl, WAIT_FILE},
-	{SYS_fsync, WAIT_DISK},
-	{SYS_fdatasync, WAIT_DISK},
-	{SYS_sync, WAIT_DISK},
-	{SYS_syncfs, WAIT_DISK},
-	{SYS_sync_file_range, WAIT_DISK},
-	{SYS_fallocate, WAIT_DISK},
-	{SYS_ftruncate, WAIT_DISK},
-	{SYS_recvfrom, WAIT_NET},
-	{SYS_recvmsg, WAIT_NET},
-	{SYS_recvmmsg, WAIT_NET},
-	{SYS_sendto, WAIT_NET},
-	{SYS_sendmsg, WAIT_NET},
-	{SYS_sendmmsg, WAIT_NET},
-	{SYS_connect, WAIT_NET},
-	{SYS_accept, WAIT_IDLE},
-	{SYS_accept4, WAIT_IDLE},
-	{SYS_epoll_pwait, WAIT_POLL},
-	{SYS_ppoll, WAIT_POLL},
-	{SYS_pselect6, WAIT_POLL},
-	{SYS_io_getevents, WAIT_DISK},
-	{SYS_wait4, WAIT_CHILD},
-	{SYS_waitid, WAIT_CHILD},
-	{SYS_rt_sigtimedwait, WAIT_IDLE},
-	{SYS_rt_sigsuspend, WAIT_IDLE},
-	{SYS_clone, WAIT_CHILD}, /* vfork: until the child lets go of the memory */
-#ifdef SYS_clone3
-	{SYS_clone3, WAIT_CHILD},
-#endif
-#ifdef SYS_epoll_pwait2
-	{SYS_epoll_pwait2, WAIT_POLL},
-#endif
-#ifdef SYS_vfork
-	{SYS_vfork, WAIT_CHILD},
-#endif
-#ifdef SYS_epoll_wait
-	{SYS_epoll_wait, WAIT_POLL},
-#endif
-#ifdef SYS_poll
-	{SYS_poll, WAIT_POLL},
-#endif
-#ifdef SYS_select
-	{SYS_select, WAIT_POLL},
-#endif
-#ifdef SYS_pause
-	{SYS_pause, WAIT_IDLE},
-#endif
-};
+#include "wait_table.h"
 
 static u32 hash_of(const struct rec_ledger *row)
 {
@@ -122,18 +54,30 @@ static void on_record(void *state, const struct rec_hdr *record)
 		book->rows[*slot - 1] = *row;
 }
 
+#define ACCOUNTS "ledger_tasks", "ledger_cpus"
+
 static const struct probe probes[] = {
 	{.program = "ledger_switch",
-	 .maps = {"ledger_tasks", "ledger_waits"},
-	 .fill = waits,
-	 .fill_count = ARRAY_SIZE(waits),
-	 .fill_map = 1},
-	{.program = "ledger_waking", .maps = {"ledger_tasks"}},
-	{.program = "ledger_wakeup", .maps = {"ledger_tasks"}},
-	{.program = "ledger_wakeup_new", .maps = {"ledger_tasks"}},
-	{.program = "ledger_newtask", .maps = {"ledger_tasks"}},
-	{.program = "ledger_seed", .kind = PROBE_ITER, .maps = {"ledger_tasks", "ledger_waits"}},
-	{.program = "ledger_rows", .kind = PROBE_ITER, .maps = {"ledger_tasks", "ledger_scratch"}},
+	 .maps = {"ledger_waits", ACCOUNTS, "ledger_sums", "ledger_blank", "object_ids"},
+	 .fill = ledger_waits,
+	 .fill_count = WAIT_TABLE_MAX},
+	{.program = "ledger_waking", .maps = {ACCOUNTS}},
+	{.program = "ledger_wakeup", .maps = {ACCOUNTS}},
+	{.program = "ledger_wakeup_new", .maps = {ACCOUNTS}},
+	{.program = "ledger_softirq_entry", .is_optional = true, .maps = {ACCOUNTS}},
+	{.program = "ledger_softirq_exit", .is_optional = true, .maps = {ACCOUNTS}},
+	{.program = "ledger_irq_entry", .is_optional = true, .maps = {ACCOUNTS}},
+	{.program = "ledger_irq_exit", .is_optional = true, .maps = {ACCOUNTS}},
+	{.program = "ledger_timer_entry", .is_optional = true, .maps = {ACCOUNTS}},
+	{.program = "ledger_timer_exit", .is_optional = true, .maps = {ACCOUNTS}},
+	{.program = "ledger_newtask", .maps = {ACCOUNTS}},
+	{.program = "ledger_exec", .maps = {ACCOUNTS, "ledger_sums", "ledger_blank"}},
+	{.program = "ledger_seed",
+	 .kind = PROBE_ITER,
+	 .maps = {"ledger_waits", ACCOUNTS, "object_ids"},
+	 .fill = ledger_waits_compat,
+	 .fill_count = WAIT_TABLE_MAX},
+	{.program = "ledger_rows", .kind = PROBE_ITER, .maps = {ACCOUNTS, "ledger_scratch"}},
 };
 
 const struct signal signal_ledger = {

@@ -5,16 +5,19 @@
 #ifndef DWELL_LEDGER_WAITS_H
 #define DWELL_LEDGER_WAITS_H
 
-#define SYSCALL_LIMIT 512
+#define WAITS_COMPAT 512 /* 32-bit syscalls follow the others */
+#define WAITS_LIMIT  1024
 
-enum wait {
+enum wait_kind {
 	WAIT_OTHER,
 	WAIT_SLEEP,
 	WAIT_POLL,
-	WAIT_IDLE, /* for somebody to come */
-	WAIT_NET,
+	WAIT_IDLE,   /* for somebody to come */
+	WAIT_ACCEPT, /* likewise, on the socket that is its first argument */
+	WAIT_NET,    /* its first argument is the socket */
 	WAIT_CHILD,
 	WAIT_DISK,
+	WAIT_SYNC,  /* for a disk, and its first argument is the file */
 	WAIT_FUTEX, /* its word tells a lock from a condition */
 	WAIT_FILE,  /* its first argument is a file, whose kind tells */
 };

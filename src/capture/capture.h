@@ -29,6 +29,7 @@ struct capture_config {
 	u32 ring_bytes;	  /* power of two */
 	pid_t worker_pid; /* excluded, as dwell itself is */
 	u32 canary_syscall;
+	bool split;		 /* Tier B */
 	const char *verdict_dir; /* remembers what this boot and build refuse; NULL: try all */
 	struct queue *queue;
 };

@@ -162,6 +162,8 @@ static int set_knobs(const struct capture *capture, struct bpf_object *object)
 		{"cfg_pidns_inum", own_pidns_inum()},
 		{"cfg_self_tgid", (u32)getpid()},
 		{"cfg_worker_tgid", (u32)capture->config.worker_pid},
+		{"cfg_cpus", (u32)libbpf_num_possible_cpus()},
+		{"cfg_split", capture->config.split},
 		{"cfg_wake_bytes", capture->config.ring_bytes / 8},
 		{"cfg_canary_syscall", capture->config.canary_syscall},
 	};
@@ -285,12 +287,13 @@ static int place_companion(const struct capture *capture, const struct probe *sp
 static int fill_map(const struct capture *capture, const struct probe *spec)
 {
 	struct bpf_object *object = capture->objects[object_source_of(spec)];
-	struct bpf_map *map = bpf_object__find_map_by_name(object, spec->maps[spec->fill_map]);
+	struct bpf_map *map = bpf_object__find_map_by_name(object, spec->maps[0]);
 
 	if (!map)
 		return -ENOENT;
 	for (size_t i = 0; i < spec->fill_count; i++)
-		if (bpf_map_update_elem(bpf_map__fd(map), &spec->fill[i].key, &spec->fill[i].value,
+		if (spec->fill[i].value && /* zero is there already */
+		    bpf_map_update_elem(bpf_map__fd(map), &spec->fill[i].key, &spec->fill[i].value,
 					BPF_ANY))
 			return -errno;
 	return 0;

@@ -134,9 +134,12 @@ static size_t probe_named(const char *program)
 /* Attaches the ledger and gives the child its account: 0 or -errno, told. */
 static int follow(struct run *run)
 {
+	static struct probe probes[64];
+	size_t split_count = getenv("SPLIT") ? signal_calls.probe_count : 0;
 	struct capture_config config = {
-		.probes = signal_ledger.probes,
-		.probe_count = signal_ledger.probe_count,
+		.probes = probes,
+		.probe_count = signal_ledger.probe_count + split_count,
+		.split = split_count != 0,
 		.tgids = &run->tgid,
 		.tgid_count = 1,
 		.ring_bytes = RING_BYTES_DEFAULT,
@@ -147,6 +150,9 @@ static int follow(struct run *run)
 	struct cause cause;
 	int err;
 
+	memcpy(probes, signal_ledger.probes, sizeof(*probes) * signal_ledger.probe_count);
+	memcpy(probes + signal_ledger.probe_count, signal_calls.probes,
+	       sizeof(*probes) * split_count);
 	capture_live_defaults(&config.live);
 	config.live.scope = SCOPE_LISTED;
 	err = capture_open(&config, &run->capture);
@@ -159,7 +165,7 @@ static int follow(struct run *run)
 	for (size_t i = 0; i < config.probe_count; i++) {
 		const struct failure *failure = capture_failure(run->capture, i);
 
-		if (!failure->err)
+		if (!failure->err || config.probes[i].is_optional)
 			continue;
 		doctor_explain(failure, &cause);
 		log_error("cannot follow the command: %s: %s → %s", config.probes[i].program,

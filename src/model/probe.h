@@ -6,6 +6,7 @@
 #ifndef DWELL_MODEL_PROBE_H
 #define DWELL_MODEL_PROBE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -24,7 +25,7 @@ enum probe_kind {
 	PROBE_ITER, /* attached, then run by capture_run_iter() */
 };
 
-#define PROBE_MAPS_MAX 2
+#define PROBE_MAPS_MAX 6
 
 /* One entry of an array of u32 that user space fills before the probe is attached. */
 struct map_entry {
@@ -36,15 +37,15 @@ struct probe {
 	const char *program;   /* its name in the BPF object */
 	enum probe_kind kind;  /* how it is attached */
 	const char *source;    /* BPF object; NULL: the main one */
+	bool is_optional;      /* its signal has a meaning without it */
 	const char *companion; /* a program to be put into maps[0], a program array, or NULL */
 
 	/* Maps that only its signal uses. A map that no wanted probe names is not created. */
 	const char *maps[PROBE_MAPS_MAX];
 
-	/* What maps[fill_map] holds from the start; NULL: nothing. */
+	/* What maps[0] holds from the start; NULL: nothing. */
 	const struct map_entry *fill;
 	size_t fill_count;
-	size_t fill_map;
 
 	/* What it is attached to, as its kind needs it. */
 	const char *function; /* kprobe: symbol; usdt: "provider:name" */

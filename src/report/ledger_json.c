@@ -22,13 +22,34 @@ static json_t *states_to_json(const struct rec_ledger *row)
 	return states;
 }
 
+static json_t *causes_to_json(const struct rec_ledger *row)
+{
+	json_t *causes = json_array();
+
+	for (int i = 0; i < CAUSES_MAX; i++) {
+		const struct ledger_cause *cause = &row->causes[i];
+
+		if (cause->count)
+			json_array_append_new(
+				causes,
+				json_pack("{s:s, s:i, s:o, s:i, s:i, s:i, s:o, s:o, s:i}", "state",
+					  state_names[cause->state], "call", cause->call, "object",
+					  number(cause->object), "holder", cause->holder, "waker",
+					  cause->waker, "waker_kind", cause->waker_kind, "waker_ns",
+					  number(cause->waker_ns), "ns", number(cause->ns), "count",
+					  cause->count));
+	}
+	return causes;
+}
+
 static json_t *thread_to_json(const struct rec_ledger *row)
 {
 	char comm[COMM_BYTES + 1];
 
 	snprintf(comm, sizeof(comm), "%.*s", COMM_BYTES, (const char *)row->comm);
-	return json_pack("{s:i, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "pid",
-			 (int)row->hdr.tgid, "tid", (int)row->hdr.tid, "comm", comm, "wall_ns",
+	return json_pack("{s:o, s:i, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}",
+			 "causes", causes_to_json(row), "pid", (int)row->hdr.tgid, "tid",
+			 (int)row->hdr.tid, "comm", comm, "wall_ns",
 			 number(row->end_ns - row->begin_ns), "begin_ns", number(row->begin_ns),
 			 "ledger", states_to_json(row), "voluntary", number(row->voluntary),
 			 "involuntary", number(row->involuntary), "kernel_voluntary",

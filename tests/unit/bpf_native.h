@@ -69,6 +69,11 @@ static inline u64 bpf_get_current_task(void)
 	return (u64)(uintptr_t)fake.current;
 }
 
+static inline u64 bpf_get_current_pid_tgid(void)
+{
+	return (u64)fake.current->tgid << 32 | (u32)fake.current->pid;
+}
+
 static inline void *bpf_map_lookup_elem(void *map, const void *key)
 {
 	static u8 present = 1;
@@ -131,5 +136,6 @@ static inline u32 bpf_get_prandom_u32(void)
 #include "../../bpf/filter.bpf.h"
 #include "../../bpf/emit.bpf.h"
 #include "../../bpf/ledger.bpf.h"
+#include "../../bpf/split.bpf.h"
 
 #endif

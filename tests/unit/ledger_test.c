@@ -16,8 +16,20 @@ static int start(void **state)
 {
 	(void)state;
 	memset(&account, 0, sizeof(account));
-	ledger_begin(&account, STATE_CPU, 1000);
+	ledger_begin(&account, STATE_CPU, STATE_CPU, 1000);
 	return 0;
+}
+
+static bool wait_for(u32 state, u64 object, u64 exec_ns, u64 now)
+{
+	struct wait wait = {.state = state, .object = object, .call = 1};
+
+	return ledger_switch_out(&account, &wait, NULL, exec_ns, now);
+}
+
+static void get_cpu(u64 exec_ns, u64 now)
+{
+	ledger_switch_in(&account, 9, CONTEXT_RAN, exec_ns, now);
 }
 
 static u64 parts(const u64 *ns)
@@ -29,26 +41,37 @@ static u64 parts(const u64 *ns)
 	return sum;
 }
 
+/* The causes of a state sum up to it at most, in a row as in the account. */
+static void assert_causes_fit(const struct rec_ledger *of)
+{
+	u64 named[STATE_LIMIT] = {0};
+
+	for (int i = 0; i < CAUSES_MAX; i++)
+		named[of->causes[i].state] += of->causes[i].ns;
+	for (int i = 0; i < STATE_LIMIT; i++)
+		assert_true(named[i] <= of->ns[i]);
+}
+
 static void wait_is_split_where_it_was_woken(void **state)
 {
 	(void)state;
-	ledger_switch_out(&account, STATE_BLOCKED_SLEEP, 100, 1100);
-	ledger_wake(&account, 7, 1600);
-	ledger_wake(&account, 8, 1700); /* the first one counts */
-	ledger_switch_in(&account, STATE_CPU, 100, 1650);
+	wait_for(STATE_BLOCKED_SLEEP, 0, 100, 1100);
+	ledger_wake(&account, 7, CONTEXT_THREAD, 1600);
+	ledger_wake(&account, 8, CONTEXT_THREAD, 1700); /* the first one counts */
+	get_cpu(100, 1650);
 	assert_int_equal(account.ns[STATE_CPU], 100);
 	assert_int_equal(account.ns[STATE_BLOCKED_SLEEP], 500);
 	assert_int_equal(account.ns[STATE_RUNQ_WOKEN], 50);
-	assert_int_equal(account.waker_tid, 7);
+	assert_int_equal(account.waker, 7);
 	assert_int_equal(account.missed, 0);
 }
 
 static void preempted_thread_waits_for_a_cpu(void **state)
 {
 	(void)state;
-	ledger_switch_out(&account, STATE_RUNQ_PREEMPTED, 100, 1100);
-	ledger_wake(&account, 7, 1200); /* it was not asleep: no matter */
-	ledger_switch_in(&account, STATE_CPU, 100, 1400);
+	wait_for(STATE_RUNQ_PREEMPTED, 0, 100, 1100);
+	ledger_wake(&account, 7, CONTEXT_THREAD, 1200); /* it was not asleep: no matter */
+	get_cpu(100, 1400);
 	assert_int_equal(account.ns[STATE_RUNQ_PREEMPTED], 300);
 	assert_int_equal(account.ns[STATE_RUNQ_WOKEN], 0);
 }
@@ -57,9 +80,9 @@ static void preempted_thread_waits_for_a_cpu(void **state)
 static void missed_switch_in_is_found_by_run_time(void **state)
 {
 	(void)state;
-	ledger_switch_out(&account, STATE_BLOCKED_SLEEP, 100, 1100);
-	ledger_wake(&account, 7, 1600);
-	ledger_switch_out(&account, STATE_BLOCKED_PIPE, 400, 2000);
+	wait_for(STATE_BLOCKED_SLEEP, 0, 100, 1100);
+	ledger_wake(&account, 7, CONTEXT_THREAD, 1600);
+	wait_for(STATE_BLOCKED_PIPE, 0, 400, 2000);
 	assert_int_equal(account.ns[STATE_BLOCKED_SLEEP], 500);
 	assert_int_equal(account.ns[STATE_RUNQ_WOKEN], 100);
 	assert_int_equal(account.ns[STATE_CPU], 400);
@@ -71,7 +94,7 @@ static void missed_switch_in_is_found_by_run_time(void **state)
 static void missed_switch_out_leaves_the_rest_unattributed(void **state)
 {
 	(void)state;
-	ledger_switch_in(&account, STATE_CPU, 300, 2000);
+	get_cpu(300, 2000);
 	assert_int_equal(account.ns[STATE_CPU], 300);
 	assert_int_equal(account.ns[STATE_UNATTRIBUTED], 700);
 	assert_int_equal(account.missed, 1);
@@ -80,19 +103,19 @@ static void missed_switch_out_leaves_the_rest_unattributed(void **state)
 static void clock_that_is_behind_moves_nothing(void **state)
 {
 	(void)state;
-	ledger_switch_out(&account, STATE_BLOCKED_SLEEP, 0, 900);
+	wait_for(STATE_BLOCKED_SLEEP, 0, 0, 900);
 	assert_int_equal(parts(account.ns), 0);
 	assert_int_equal(account.last_ns, 1000);
-	ledger_wake(&account, 7, 950);
-	ledger_switch_in(&account, STATE_CPU, 0, 1500);
+	ledger_wake(&account, 7, CONTEXT_THREAD, 950);
+	get_cpu(0, 1500);
 	assert_int_equal(parts(account.ns), 500);
 }
 
 static void row_closes_the_open_interval_on_paper(void **state)
 {
 	(void)state;
-	ledger_switch_out(&account, STATE_BLOCKED_POLL, 100, 1100);
-	ledger_wake(&account, 7, 1300);
+	wait_for(STATE_BLOCKED_POLL, 0, 100, 1100);
+	ledger_wake(&account, 7, CONTEXT_THREAD, 1300);
 	assert_true(ledger_copy(&account, &row, 1500));
 	assert_int_equal(row.ns[STATE_BLOCKED_POLL], 200);
 	assert_int_equal(row.ns[STATE_RUNQ_WOKEN], 200);
@@ -112,30 +135,148 @@ static void row_that_is_being_written_is_refused(void **state)
 /* A million transitions in any order, also impossible ones: the parts are the wall. */
 static void parts_are_the_wall_whatever_comes(void **state)
 {
+	struct ledger_stolen stolen = {0};
+	struct call_cost cost;
 	u64 now = 1000, exec = 0;
 
 	(void)state;
 	srand(1);
 	for (int i = 0; i < 1000000; i++) {
-		u32 chosen = (u32)rand() % STATE_COUNT;
+		u32 chosen = STATE_RUNQ_WOKEN + (u32)rand() % (STATE_COUNT - STATE_RUNQ_WOKEN);
 
 		now += (u64)rand() % 1000;
 		exec += (u64)rand() % 300;
-		switch (rand() % 3) {
+		stolen.irq_ns = (u64)rand() % 200;
+		switch (rand() % 6) {
 		case 0:
-			ledger_switch_out(&account, chosen, exec, now);
+			wait_for(chosen, (u64)rand() % 20, exec, now);
 			break;
 		case 1:
-			ledger_switch_in(&account, STATE_CPU, exec, now);
+			get_cpu(exec, now);
+			break;
+		case 2:
+			split_call_begin(&account, 1, &stolen, now);
+			break;
+		case 3:
+			split_call_end(&account, STATE_CPU_USER, &stolen, now, &cost);
+			break;
+		case 4:
+			split_fault_begin(&account, &stolen, now);
 			break;
 		default:
-			ledger_wake(&account, 1, now - (u64)rand() % 2000);
+			ledger_wake(&account, 1, CONTEXT_THREAD, now - (u64)rand() % 2000);
 		}
 		if (i % 1000)
 			continue;
 		assert_true(ledger_copy(&account, &row, now));
 		assert_int_equal(parts(row.ns), row.end_ns - row.begin_ns);
+		assert_causes_fit(&row);
 	}
+	assert_int_equal(account.faults_begun,
+			 account.faults_ended + account.faults_failed + account.in_fault);
+}
+
+static void each_thing_waited_for_is_a_cause(void **state)
+{
+	(void)state;
+	assert_true(wait_for(STATE_BLOCKED_PIPE, 77, 100, 1100));
+	ledger_wake(&account, 7, CONTEXT_THREAD, 1300);
+	get_cpu(100, 1350);
+	assert_false(wait_for(STATE_BLOCKED_PIPE, 77, 100, 1400));
+	ledger_wake(&account, 7, CONTEXT_THREAD, 1500);
+	get_cpu(100, 1550);
+	assert_int_equal(account.causes[0].object, 77);
+	assert_int_equal(account.causes[0].count, 2);
+	assert_int_equal(account.causes[0].ns, 300);
+	assert_int_equal(account.causes[0].waker, 7);
+	assert_int_equal(account.causes[CAUSES_QUEUE].ns, 100);
+	assert_int_equal(account.causes[CAUSES_QUEUE].waker, 9); /* who ran instead */
+	assert_causes_fit(&row);
+}
+
+/* More things than places: the rest are one class, and nothing is lost of the state. */
+static void causes_without_a_place_are_one_class(void **state)
+{
+	u64 now = 1000, named = 0;
+
+	(void)state;
+	for (u64 object = 1; object <= 50; object++) {
+		wait_for(STATE_BLOCKED_DISK, object, 0, now += 10);
+		get_cpu(0, now += 10);
+	}
+	for (int i = 0; i < CAUSES_MAX; i++)
+		named += account.causes[i].ns;
+	assert_int_equal(account.causes[CAUSES_EXACT].object, 0);
+	assert_int_equal(account.causes[CAUSES_EXACT].count, 50 - CAUSES_EXACT);
+	assert_int_equal(named, account.ns[STATE_BLOCKED_DISK]);
+	assert_int_equal(account.unnamed, 0);
+}
+
+static void waker_of_most_of_the_time_wins(void **state)
+{
+	struct ledger_cause cause = {0};
+
+	(void)state;
+	ledger_vote(&cause, 1, CONTEXT_THREAD, 10);
+	ledger_vote(&cause, 2, CONTEXT_THREAD, 100);
+	ledger_vote(&cause, 1, CONTEXT_THREAD, 20);
+	ledger_vote(&cause, 0, CONTEXT_TIMER, 30);
+	assert_int_equal(cause.waker, 2);
+}
+
+static void call_is_split_from_the_threads_own_code(void **state)
+{
+	struct ledger_stolen stolen = {0};
+	struct call_cost cost = {0};
+
+	(void)state;
+	account.resume = account.state = STATE_CPU_USER;
+	split_call_begin(&account, 5, &stolen, 1100);
+	stolen.irq_ns = 10;
+	wait_for(STATE_BLOCKED_PIPE, 1, 0, 1150);
+	get_cpu(0, 1250);
+	stolen.irq_ns = 10;
+	split_fault_begin(&account, &stolen, 1300);
+	split_fault_end(&account, &stolen, 1310);
+	assert_true(split_call_end(&account, STATE_CPU_USER, &stolen, 1320, &cost));
+	assert_int_equal(cost.call, 5);
+	assert_int_equal(cost.total_ns, 220);
+	assert_int_equal(cost.cpu_ns, 50 + 40 + 10);
+	assert_int_equal(account.ns[STATE_CPU_USER], 100);
+	assert_int_equal(account.ns[STATE_CPU_FAULT], 10);
+	assert_int_equal(account.ns[STATE_CPU_IRQ], 10);
+	assert_int_equal(account.state, STATE_CPU_USER);
+}
+
+static void fault_without_an_end_has_failed(void **state)
+{
+	(void)state;
+	account.resume = account.state = STATE_CPU_USER;
+	split_fault_begin(&account, NULL, 1100);
+	split_signal(&account, NULL, 1200);
+	split_fault_begin(&account, NULL, 1300);
+	split_fault_begin(&account, NULL, 1400);
+	split_fault_end(&account, NULL, 1500);
+	split_fault_end(&account, NULL, 1600); /* one that began before we looked */
+	assert_int_equal(account.faults_begun, 3);
+	assert_int_equal(account.faults_ended, 1);
+	assert_int_equal(account.faults_failed, 2);
+	assert_int_equal(account.state, STATE_CPU_USER);
+}
+
+static void calls_without_a_place_are_added_up(void **state)
+{
+	static struct call_cost calls[CALLS_MAX], other;
+	struct call_cost one = {.total_ns = 1};
+	u64 sum = 0;
+
+	(void)state;
+	for (u32 call = 1; call <= 200; call++)
+		split_add_cost(split_cost_of(calls, &other, call), &one);
+	for (int i = 0; i < CALLS_MAX; i++)
+		sum += calls[i].count;
+	assert_int_equal(sum + other.count, 200);
+	assert_int_equal(sum, CALLS_MAX);
 }
 
 int main(void)
@@ -148,6 +289,12 @@ int main(void)
 		cmocka_unit_test_setup(clock_that_is_behind_moves_nothing, start),
 		cmocka_unit_test_setup(row_closes_the_open_interval_on_paper, start),
 		cmocka_unit_test_setup(row_that_is_being_written_is_refused, start),
+		cmocka_unit_test_setup(each_thing_waited_for_is_a_cause, start),
+		cmocka_unit_test_setup(causes_without_a_place_are_one_class, start),
+		cmocka_unit_test(waker_of_most_of_the_time_wins),
+		cmocka_unit_test_setup(call_is_split_from_the_threads_own_code, start),
+		cmocka_unit_test_setup(fault_without_an_end_has_failed, start),
+		cmocka_unit_test(calls_without_a_place_are_added_up),
 		cmocka_unit_test_setup(parts_are_the_wall_whatever_comes, start),
 	};
 

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * The accounts of threads and CPUs: where they are kept. The ledger opens and closes them; other
+ * signals ask whether a thread is followed, and Tier B writes into them.
+ */
+#ifndef DWELL_ACCOUNT_BPF_H
+#define DWELL_ACCOUNT_BPF_H
+
+#define CPUS_MAX 1024
+
+struct ledger_tasks_map {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct ledger_task);
+};
+
+/* What one CPU does. Written by itself alone; others look whether it is idle. */
+struct ledger_cpu {
+	u64 begin_ns; /* 0: nothing seen yet */
+	u64 last_ns;
+	u64 ns[CPU_USE_COUNT];
+	u64 queue_ns;
+	u64 switches;
+	u32 use; /* enum cpu_use since last_ns */
+	u32 pid; /* who has it since */
+	u32 missed;
+	u16 softirq; /* 1 + vector of the one under way; 0: none */
+	u16 irq;     /* 1: a hard one is under way */
+	struct ledger_stolen stolen;
+	u64 irq_since_ns;     /* Tier B: when it began */
+	u64 softirq_since_ns; /* likewise */
+	u64 apart[4];	      /* no cache line is shared with the next one's */
+};
+
+struct ledger_cpus_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, CPUS_MAX);
+	__type(key, u32);
+	__type(value, struct ledger_cpu);
+};
+
+extern struct ledger_tasks_map ledger_tasks SEC(".maps");
+extern struct ledger_cpus_map ledger_cpus SEC(".maps");
+
+static __always_inline struct ledger_task *account_of(struct task_struct *task)
+{
+	struct ledger_task *account = bpf_task_storage_get(&ledger_tasks, task, NULL, 0);
+
+	return account && account->begin_ns ? account : NULL;
+}
+
+static __always_inline bool ledger_follows(struct task_struct *task)
+{
+	return account_of(task) != NULL;
+}
+
+static __always_inline struct ledger_cpu *cpu_account(u32 cpu)
+{
+	return bpf_map_lookup_elem(&ledger_cpus, &cpu);
+}
+
+static __always_inline struct ledger_cpu *this_cpu_account(void)
+{
+	return cpu_account(bpf_get_smp_processor_id());
+}
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * Files and sockets that threads wait for: a stable id, cheap enough for every block, and the
+ * name, sent once when the id is new to its thread.
+ */
+#ifndef DWELL_OBJECT_BPF_H
+#define DWELL_OBJECT_BPF_H
+
+#define MODE_TYPE   0170000
+#define MODE_SOCKET 0140000
+#define MODE_FIFO   0010000
+#define MODE_CHAR   0020000
+
+#define FAMILY_UNIX  1
+#define FAMILY_INET  2
+#define FAMILY_INET6 10
+#define SOCK_STREAM  1
+#define TCP_LISTEN   10
+
+#define PATH_PARTS_MAX 6
+#define PATH_PART_MAX  48 /* bytes of each part that are kept */
+
+struct object_ids_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 8192);
+	__type(key, u64);
+	__type(value, u8);
+};
+
+extern struct object_ids_map object_ids SEC(".maps"); /* those whose name was sent */
+
+/* What is read of an open file to tell what it is. */
+struct object {
+	u64 id;
+	struct file *file;
+	struct inode *inode;
+	struct sock *sock; /* NULL: not a socket */
+	u32 mode;	   /* its type, as MODE_* */
+};
+
+static __always_inline u64 object_mix(u64 a, u64 b)
+{
+	/* Multiply and fold; the sign bit stays clear, since readers have signed integers. */
+	u64 mixed = (a ^ (b << 32) ^ (b >> 32)) * 0x9e3779b97f4a7c15ULL;
+
+	return (mixed ^ (mixed >> 29)) & ~(1ULL << 63);
+}
+
+static __always_inline struct sock *object_sock(struct file *file)
+{
+	struct socket *socket = BPF_CORE_READ(file, private_data);
+
+	return BPF_CORE_READ(socket, sk);
+}
+
+/* By the peer: all connections to one server are one object. A listening one by its own port. */
+static __always_inline u64 object_id_of_sock(struct sock *sock, u64 inode_number)
+{
+	struct sock_common common;
+
+	if (bpf_core_read(&common.skc_daddr, sizeof(u32), &sock->__sk_common.skc_daddr) ||
+	    bpf_core_read(&common.skc_family, sizeof(u16), &sock->__sk_common.skc_family))
+		return object_mix(inode_number, 0);
+	if (common.skc_family == FAMILY_INET || common.skc_family == FAMILY_INET6) {
+		u64 ports = (u64)BPF_CORE_READ(sock, __sk_common.skc_dport);
+		u64 high = 0, low = 0;
+
+		if (BPF_CORE_READ(sock, __sk_common.skc_state) == TCP_LISTEN)
+			ports = 1ULL << 16 | BPF_CORE_READ(sock, __sk_common.skc_num);
+		if (common.skc_family == FAMILY_INET)
+			return object_mix(common.skc_daddr, ports << 8 | FAMILY_INET);
+		if (bpf_core_field_exists(sock->__sk_common.skc_v6_daddr)) {
+			bpf_core_read(&high, sizeof(high), &sock->__sk_common.skc_v6_daddr);
+			bpf_probe_read_kernel(&low, sizeof(low),
+					      (void *)__builtin_preserve_access_index(
+						      &sock->__sk_common.skc_v6_daddr) +
+						      sizeof(high));
+		}
+		return object_mix(high ^ low * 31, ports << 8 | FAMILY_INET6);
+	}
+	return object_mix(inode_number, common.skc_family);
+}
+
+/* A thread's open file by its number: what it is. False if there is none. */
+static __always_inline bool object_of_fd(struct task_struct *task, u32 fd, struct object *ret)
+{
+	struct fdtable *table = task->files->fdt;
+	struct file **slot = table->fd;
+	struct inode *inode;
+	struct file *file = NULL;
+	u64 number;
+
+	if (fd >= table->max_fds || bpf_probe_read_kernel(&file, sizeof(file), slot + fd) || !file)
+		return false;
+	inode = BPF_CORE_READ(file, f_inode);
+	number = BPF_CORE_READ(inode, i_ino);
+	ret->file = file;
+	ret->inode = inode;
+	ret->mode = BPF_CORE_READ(inode, i_mode) & MODE_TYPE;
+	ret->sock = ret->mode == MODE_SOCKET ? object_sock(file) : NULL;
+	if (ret->sock)
+		ret->id = object_id_of_sock(ret->sock, number);
+	else
+		ret->id = object_mix(number, BPF_CORE_READ(inode, i_sb, s_dev));
+	return true;
+}
+
+static __always_inline u16 object_kind(const struct object *object, u32 family, u32 type)
+{
+	switch (object->mode) {
+	case MODE_SOCKET:
+		if (family == FAMILY_UNIX)
+			return OBJECT_UNIX;
+		if (family != FAMILY_INET && family != FAMILY_INET6)
+			return OBJECT_SOCKET;
+		return type == SOCK_STREAM ? OBJECT_TCP : OBJECT_UDP;
+	case MODE_FIFO:
+		return OBJECT_PIPE;
+	case MODE_CHAR:
+		return OBJECT_DEVICE;
+	case 0:
+		return OBJECT_EVENT;
+	default:
+		return OBJECT_FILE;
+	}
+}
+
+static __always_inline void object_fill_sock(struct rec_object *rec, struct sock *sock)
+{
+	bool listens = BPF_CORE_READ(sock, __sk_common.skc_state) == TCP_LISTEN;
+
+	rec->family = BPF_CORE_READ(sock, __sk_common.skc_family);
+	rec->is_listening = listens;
+	if (rec->family == FAMILY_UNIX) {
+		struct pid *peer = BPF_CORE_READ(sock, sk_peer_pid);
+
+		rec->peer_pid = peer ? pid_nr_in_own_ns(peer) : 0;
+		return;
+	}
+	if (rec->family == FAMILY_INET) {
+		u32 address = listens ? BPF_CORE_READ(sock, __sk_common.skc_rcv_saddr)
+				      : BPF_CORE_READ(sock, __sk_common.skc_daddr);
+
+		__builtin_memcpy(rec->address, &address, sizeof(address));
+	} else if (rec->family == FAMILY_INET6 &&
+		   bpf_core_field_exists(sock->__sk_common.skc_v6_daddr)) {
+		if (listens)
+			bpf_core_read(rec->address, sizeof(rec->address),
+				      &sock->__sk_common.skc_v6_rcv_saddr);
+		else
+			bpf_core_read(rec->address, sizeof(rec->address),
+				      &sock->__sk_common.skc_v6_daddr);
+	}
+	rec->port = listens ? BPF_CORE_READ(sock, __sk_common.skc_num)
+			    : __builtin_bswap16(BPF_CORE_READ(sock, __sk_common.skc_dport));
+}
+
+/* The end of the path within its mount, as many parts as fit. */
+static __always_inline void object_fill_path(struct rec_object *rec, struct file *file)
+{
+	struct dentry *parts[PATH_PARTS_MAX] = {};
+	struct dentry *at = BPF_CORE_READ(file, f_path.dentry);
+	u32 length = 0;
+
+	for (int i = 0; i < PATH_PARTS_MAX; i++) {
+		struct dentry *parent = BPF_CORE_READ(at, d_parent);
+
+		if (!at || at == parent)
+			break;
+		parts[i] = at;
+		at = parent;
+		rec->is_cut = i == PATH_PARTS_MAX - 1 && BPF_CORE_READ(at, d_parent) != at;
+	}
+	for (int i = PATH_PARTS_MAX - 1; i >= 0; i--) {
+		long got;
+
+		if (!parts[i])
+			continue;
+		if (length > NAME_BYTES - PATH_PART_MAX - 2) {
+			rec->is_cut = 1;
+			break;
+		}
+		rec->name[length++] = '/';
+		got = bpf_probe_read_kernel_str(&rec->name[length], PATH_PART_MAX,
+						BPF_CORE_READ(parts[i], d_name.name));
+		if (got > 1 && got <= PATH_PART_MAX)
+			length += got - 1;
+	}
+}
+
+/* Sends the name of what a thread waits for, unless it was sent before. */
+static __always_inline void object_send(struct task_struct *task, const struct object *object)
+{
+	struct inode *inode = object->inode;
+	struct sock *sock = object->sock;
+	struct rec_object *rec;
+	u64 id = object->id;
+	u8 one = 1;
+
+	if (bpf_map_lookup_elem(&object_ids, &id))
+		return;
+	rec = EMIT_RESERVE(OBJECT, object, task);
+	if (!rec)
+		return; /* counted; the next thread that waits for it tries again */
+	__builtin_memset((void *)rec + sizeof(rec->hdr), 0, sizeof(*rec) - sizeof(rec->hdr));
+	rec->object = id;
+	rec->inode = BPF_CORE_READ(inode, i_ino);
+	rec->device = BPF_CORE_READ(inode, i_sb, s_dev);
+	if (sock)
+		object_fill_sock(rec, sock);
+	rec->kind = object_kind(object, rec->family, sock ? BPF_CORE_READ(sock, sk_type) : 0);
+	if (rec->kind == OBJECT_FILE || rec->kind == OBJECT_DEVICE || rec->kind == OBJECT_EVENT)
+		object_fill_path(rec, object->file);
+	EMIT_SUBMIT(rec);
+	/* Where the table is full, names are sent more often: no harm. */
+	bpf_map_update_elem(&object_ids, &id, &one, BPF_ANY);
+}
+
+#endif
