@@ -128,10 +128,10 @@ static __always_inline bool is_throttled(struct task_struct *task)
 	       task->se.cfs_rq->throttle_count > 0;
 }
 
-static __always_inline void leave_cpu(struct task_struct *task, struct ledger_cpu *cpu, u64 now)
+static __always_inline void leave_cpu(struct task_struct *task, struct ledger_stolen *stolen,
+				      u64 now)
 {
 	struct ledger_task *account = account_of(task);
-	struct ledger_stolen *stolen = cpu ? &cpu->stolen : NULL;
 	u64 exec_ns = task->se.sum_exec_runtime;
 	struct object object = {};
 	struct wait wait = {};
@@ -222,12 +222,16 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 {
 	u64 now = bpf_ktime_get_ns();
 	struct ledger_cpu *cpu = this_cpu_account();
+	struct ledger_stolen stolen = {};
 
-	if (cpu)
+	if (cpu) {
 		charge_cpu_account(cpu, prev, now);
-	if (prev->pid)
-		leave_cpu(prev, cpu, now);
+		stolen = cpu->stolen;
+	}
+	/* The one with many ways comes last: the verifier goes through what follows for each. */
 	take_cpu(next, prev, cpu, now);
+	if (prev->pid)
+		leave_cpu(prev, &stolen, now);
 	return 0;
 }
 
