@@ -2,6 +2,10 @@
 /*
  * The accounts of threads and CPUs: where they are kept. The ledger opens and closes them; other
  * signals ask whether a thread is followed, and Tier B writes into them.
+ *
+ * Threads' accounts are in task storage. Kernels before 5.12 have that for other programs only:
+ * there, and where cfg_task_storage says so, they are in a hash by pid, which costs more per
+ * look-up and holds ACCOUNTS_MAX threads.
  */
 #ifndef DWELL_ACCOUNT_BPF_H
 #define DWELL_ACCOUNT_BPF_H
@@ -12,6 +16,15 @@ struct ledger_tasks_map {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
+	__type(value, struct ledger_task);
+};
+
+#define ACCOUNTS_MAX 8192
+
+struct ledger_pids_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, ACCOUNTS_MAX);
+	__type(key, u32);
 	__type(value, struct ledger_task);
 };
 
@@ -41,12 +54,35 @@ struct ledger_cpus_map {
 };
 
 extern struct ledger_tasks_map ledger_tasks SEC(".maps");
+extern struct ledger_pids_map ledger_pids SEC(".maps");
 extern struct ledger_cpus_map ledger_cpus SEC(".maps");
+
+/* Its place, also if it is closed. */
+static __always_inline struct ledger_task *account_place(struct task_struct *task)
+{
+	u32 pid = task->pid;
+
+	if (cfg_task_storage)
+		return bpf_task_storage_get(&ledger_tasks, task, NULL, 0);
+	return bpf_map_lookup_elem(&ledger_pids, &pid);
+}
 
 static __always_inline struct ledger_task *account_of(struct task_struct *task)
 {
-	struct ledger_task *account = bpf_task_storage_get(&ledger_tasks, task, NULL, 0);
+	struct ledger_task *account = account_place(task);
 
+	return account && account->begin_ns ? account : NULL;
+}
+
+static __always_inline struct ledger_task *account_of_current(void)
+{
+	struct ledger_task *account;
+	u32 pid;
+
+	if (cfg_task_storage)
+		return account_of(bpf_get_current_task_btf());
+	pid = (u32)bpf_get_current_pid_tgid();
+	account = bpf_map_lookup_elem(&ledger_pids, &pid);
 	return account && account->begin_ns ? account : NULL;
 }
 

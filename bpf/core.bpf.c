@@ -16,6 +16,7 @@ struct live_configs_map live_configs SEC(".maps");
 struct filter_tgids_map filter_tgids SEC(".maps");
 struct object_ids_map object_ids SEC(".maps");
 struct ledger_tasks_map ledger_tasks SEC(".maps");
+struct ledger_pids_map ledger_pids SEC(".maps");
 struct ledger_cpus_map ledger_cpus SEC(".maps");
 
 /* A type is in an object's BTF only if something refers to it; field lists are read from there. */

@@ -135,6 +135,7 @@ struct task_struct {
 	struct thread_info thread_info;
 	int pid;
 	int tgid;
+	void *stack;
 	unsigned int flags;
 	unsigned int in_iowait : 1;
 	int nr_cpus_allowed;

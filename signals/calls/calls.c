@@ -10,7 +10,7 @@ static void on_record(void *state, const struct rec_hdr *record)
 	(void)record;
 }
 
-#define ACCOUNTS "ledger_tasks", "ledger_cpus"
+#define ACCOUNTS "ledger_tasks", "ledger_pids", "ledger_cpus"
 
 static const struct probe probes[] = {
 	{.program = "calls_enter", .maps = {ACCOUNTS}},

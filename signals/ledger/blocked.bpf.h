@@ -15,6 +15,9 @@
 #define PF_IO_WORKER	     0x10
 #define PF_KTHREAD	     0x200000
 
+#define KERNEL_STACK_BYTES 16384 /* of x86-64, but for kernels with KASAN */
+#define PT_REGS_BYTES	   168
+
 #define FUTEX_COMMAND	0x7f
 #define FUTEX_WAIT	0
 #define FUTEX_LOCK_PI	6
@@ -38,25 +41,42 @@ struct call {
 	u32 is_compat;
 };
 
+/*
+ * The registers with which a task entered the kernel. Without the helper (before 5.15) they are
+ * where x86 has them: at the very top of the task's stack.
+ */
+static __always_inline bool read_call(struct task_struct *task, struct call *call)
+{
+	struct pt_regs *regs;
 #if defined(__TARGET_ARCH_x86)
-static __always_inline void read_call(struct task_struct *task, struct pt_regs *regs,
-				      struct call *call)
-{
+	struct pt_regs copy;
+
 	call->is_compat = (task->thread_info.status & TS_COMPAT) != 0;
-	call->number = (s64)regs->orig_ax;
-	call->first = call->is_compat ? (u32)regs->bx : regs->di;
-	call->second = call->is_compat ? (u32)regs->cx : regs->si;
-}
+	if (cfg_task_regs) {
+		regs = (struct pt_regs *)bpf_task_pt_regs(task);
+		call->number = (s64)regs->orig_ax;
+		call->first = call->is_compat ? (u32)regs->bx : regs->di;
+		call->second = call->is_compat ? (u32)regs->cx : regs->si;
+		return true;
+	}
+	if (bpf_probe_read_kernel(&copy, sizeof(copy),
+				  task->stack + KERNEL_STACK_BYTES - PT_REGS_BYTES))
+		return false;
+	call->number = (s64)copy.orig_ax;
+	call->first = call->is_compat ? (u32)copy.bx : copy.di;
+	call->second = call->is_compat ? (u32)copy.cx : copy.si;
+	return true;
 #elif defined(__TARGET_ARCH_arm64)
-static __always_inline void read_call(struct task_struct *task, struct pt_regs *regs,
-				      struct call *call)
-{
+	if (!cfg_task_regs)
+		return false;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	call->is_compat = 0;
 	call->number = (s32)regs->user_regs.regs[8];
 	call->first = regs->user_regs.regs[0];
 	call->second = regs->user_regs.regs[1];
-}
+	return true;
 #endif
+}
 
 static __always_inline u32 state_of_object(u32 mode)
 {
@@ -160,7 +180,6 @@ static __always_inline void look_at_task(struct task_struct *task, struct wait *
 {
 	bool waits_for_io = BPF_CORE_READ_BITFIELD(task, in_iowait);
 	u64 now = task_state(task);
-	struct pt_regs *regs;
 	struct call call;
 
 	wait->state = STATE_BLOCKED_OTHER;
@@ -174,8 +193,11 @@ static __always_inline void look_at_task(struct task_struct *task, struct wait *
 		wait->state = STATE_BLOCKED_STOPPED;
 		return;
 	}
-	regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	read_call(task, regs, &call);
+	if (!read_call(task, &call)) {
+		if (waits_for_io)
+			wait->state = STATE_BLOCKED_DISK;
+		return;
+	}
 	if (call.number < 0) {
 		if (waits_for_io || (now & TASK_UNINTERRUPTIBLE))
 			wait->state = STATE_BLOCKED_PAGEIN;

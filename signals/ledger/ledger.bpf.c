@@ -21,6 +21,13 @@ struct {
 	__type(value, struct rec_ledger);
 } ledger_blank SEC(".maps"); /* never written */
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct ledger_task);
+} ledger_blank_task SEC(".maps"); /* likewise; only for accounts that are not in task storage */
+
 struct process_key {
 	u64 start_ns;
 	u64 tgid;
@@ -35,6 +42,30 @@ struct {
 } ledger_sums SEC(".maps");
 
 #define ROW_ATTEMPTS 4
+
+static __always_inline struct ledger_task *make_account(struct task_struct *task)
+{
+	u32 pid = task->pid, zero = 0;
+	struct ledger_task *blank;
+
+	if (cfg_task_storage)
+		return bpf_task_storage_get(&ledger_tasks, task, NULL,
+					    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	blank = bpf_map_lookup_elem(&ledger_blank_task, &zero);
+	if (blank)
+		bpf_map_update_elem(&ledger_pids, &pid, blank, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&ledger_pids, &pid);
+}
+
+static __always_inline void drop_account(struct task_struct *task)
+{
+	u32 pid = task->pid;
+
+	if (cfg_task_storage)
+		bpf_task_storage_delete(&ledger_tasks, task);
+	else
+		bpf_map_delete_elem(&ledger_pids, &pid);
+}
 
 static __always_inline void fill_identity(struct rec_ledger *row, const struct ledger_task *account)
 {
@@ -149,6 +180,8 @@ static __always_inline void leave_cpu(struct task_struct *task, struct ledger_st
 	if ((task_state(task) & TASK_DEAD) || (account->flags & ACCOUNT_LEAVE)) {
 		ledger_finish(account, stolen, exec_ns, now);
 		send_last_word(account, task);
+		if (!cfg_task_storage)
+			drop_account(task); /* storage goes with its task */
 		return;
 	}
 	if (!wait.state)
@@ -382,13 +415,13 @@ static __always_inline u32 first_state_on_cpu(const struct wait *wait)
 static __always_inline struct ledger_task *open_account(struct task_struct *task,
 							const struct wait *wait, u64 now)
 {
-	struct ledger_task *account = bpf_task_storage_get(&ledger_tasks, task, NULL, 0);
+	struct ledger_task *account = account_place(task);
 
 	if (account && account->begin_ns)
 		return NULL;
 	if (account) /* it was followed before: an exec, or a filter that changed */
-		bpf_task_storage_delete(&ledger_tasks, task);
-	account = bpf_task_storage_get(&ledger_tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		drop_account(task);
+	account = make_account(task);
 	if (!account) {
 		EMIT_LOSE(LEDGER, no_storage);
 		return NULL;
@@ -406,7 +439,7 @@ int BPF_PROG(ledger_newtask, struct task_struct *task, u64 clone_flags)
 {
 	struct wait wait = {.state = STATE_BLOCKED_FORK};
 
-	if (account_of(bpf_get_current_task_btf()))
+	if (account_of_current())
 		open_account(task, &wait, task->start_time);
 	return 0;
 }

@@ -54,7 +54,7 @@ static void on_record(void *state, const struct rec_hdr *record)
 		book->rows[*slot - 1] = *row;
 }
 
-#define ACCOUNTS "ledger_tasks", "ledger_cpus"
+#define ACCOUNTS "ledger_tasks", "ledger_pids", "ledger_cpus"
 
 static const struct probe probes[] = {
 	{.program = "ledger_switch",
@@ -70,11 +70,12 @@ static const struct probe probes[] = {
 	{.program = "ledger_irq_exit", .is_optional = true, .maps = {ACCOUNTS}},
 	{.program = "ledger_timer_entry", .is_optional = true, .maps = {ACCOUNTS}},
 	{.program = "ledger_timer_exit", .is_optional = true, .maps = {ACCOUNTS}},
-	{.program = "ledger_newtask", .maps = {ACCOUNTS}},
-	{.program = "ledger_exec", .maps = {ACCOUNTS, "ledger_sums", "ledger_blank"}},
+	{.program = "ledger_newtask", .maps = {ACCOUNTS, "ledger_blank_task"}},
+	{.program = "ledger_exec",
+	 .maps = {ACCOUNTS, "ledger_sums", "ledger_blank", "ledger_blank_task"}},
 	{.program = "ledger_seed",
 	 .kind = PROBE_ITER,
-	 .maps = {"ledger_waits", ACCOUNTS, "object_ids"},
+	 .maps = {"ledger_waits", ACCOUNTS, "object_ids", "ledger_blank_task"},
 	 .fill = ledger_waits_compat,
 	 .fill_count = WAIT_TABLE_MAX},
 	{.program = "ledger_rows", .kind = PROBE_ITER, .maps = {ACCOUNTS, "ledger_scratch"}},

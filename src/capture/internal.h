@@ -31,12 +31,15 @@ struct capture {
 	struct reader *reader;
 	struct queue_outcome outcome_before; /* the queue may have served captures before */
 	u64 pushed_before;
-	u64 rows; /* read by iterators, and sent on */
+	u64 rows;	       /* read by iterators, and sent on */
+	bool has_task_storage; /* the kernel's abilities that choose between forms of a signal */
+	bool has_task_regs;
 	bool detached;
 	struct health final; /* kernel's side, fixed when detached */
 };
 
 /* object.c: one attempt at opening and loading; names the culprit if there is one. */
+void object_find_form(struct capture *capture);
 int object_load_all(struct capture *capture, int *ret_source);
 int object_fill_maps(const struct capture *capture); /* with what probes want in them */
 void object_close_all(struct capture *capture);

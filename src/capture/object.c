@@ -78,10 +78,31 @@ static bool probe_names_map(const struct probe *spec, const char *map)
 	return false;
 }
 
+/* Maps that only one form of a signal has: with task storage, or without. */
+static const struct {
+	const char *map;
+	bool needs_task_storage;
+} map_forms[] = {
+	{"ledger_tasks", true},
+	{"calls_tasks", true},
+	{"ledger_pids", false},
+	{"ledger_blank_task", false},
+};
+
+static bool map_is_of_form(const struct capture *capture, const char *map)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(map_forms); i++)
+		if (!strcmp(map, map_forms[i].map))
+			return map_forms[i].needs_task_storage == capture->has_task_storage;
+	return true;
+}
+
 static bool map_is_wanted(const struct capture *capture, const char *map)
 {
 	if (is_shared(map))
 		return true;
+	if (!map_is_of_form(capture, map))
+		return false;
 	for (size_t i = 0; i < capture->config.probe_count; i++)
 		if (probe_is_on(&capture->probes[i]) &&
 		    probe_names_map(capture->probes[i].spec, map))
@@ -163,6 +184,8 @@ static int set_knobs(const struct capture *capture, struct bpf_object *object)
 		{"cfg_self_tgid", (u32)getpid()},
 		{"cfg_worker_tgid", (u32)capture->config.worker_pid},
 		{"cfg_cpus", (u32)libbpf_num_possible_cpus()},
+		{"cfg_task_storage", capture->has_task_storage},
+		{"cfg_task_regs", capture->has_task_regs},
 		{"cfg_split", capture->config.split},
 		{"cfg_wake_bytes", capture->config.ring_bytes / 8},
 		{"cfg_canary_syscall", capture->config.canary_syscall},
@@ -253,6 +276,15 @@ static int load_source(struct capture *capture, int source)
 	if (!err)
 		err = bpf_object__load(object);
 	return err;
+}
+
+/* What programs may call differs by kernel, and is cheap to ask. */
+void object_find_form(struct capture *capture)
+{
+	capture->has_task_storage = libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT,
+							    BPF_FUNC_task_storage_get, NULL) == 1;
+	capture->has_task_regs = libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT,
+							 BPF_FUNC_task_pt_regs, NULL) == 1;
 }
 
 int object_load_all(struct capture *capture, int *ret_source)
