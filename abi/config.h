@@ -39,6 +39,8 @@ enum scope {
 #define LIVE_KNOBS(KNOB)                                                                           \
 	KNOB(scope, SCOPE_NONE, SCOPE_NONE, SCOPE_LISTED, "which tasks are measured")              \
 	KNOB(all_rows, 0, 0, 1, "read out also threads that did not move since the last time")     \
+	KNOB(no_detail, 0, 0, 1, "do not tell what blocked threads wait for: only how")            \
+	KNOB(split_off_tgid, 0, 0, PID_LIMIT, "whose threads calls_stop takes out of Tier B")      \
 	KNOB(sample_one_in, 1, 1, 1000000, "keep one event in so many, chosen at random")          \
 	KNOB(canary_token, 0, 0, ~0ULL, "echoed by each canary, to tell one run from another")
 
@@ -50,6 +52,7 @@ struct live_config {
 
 #define FILTER_TGIDS_MAX   4096
 #define LEDGER_SUMS_MAX	   1024 /* processes with threads whose last word found no room */
+#define SPLIT_OFF_MAX	   64
 #define RING_BYTES_MIN	   (64u << 10)
 #define RING_BYTES_MAX	   (256u << 20)
 #define RING_BYTES_DEFAULT (4u << 20)

@@ -53,6 +53,14 @@ struct ledger_cpus_map {
 	__type(value, struct ledger_cpu);
 };
 
+struct split_off_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SPLIT_OFF_MAX);
+	__type(key, u32);
+	__type(value, u8);
+};
+
+extern struct split_off_map split_off SEC(".maps"); /* processes that cost too much for Tier B */
 extern struct ledger_tasks_map ledger_tasks SEC(".maps");
 extern struct ledger_pids_map ledger_pids SEC(".maps");
 extern struct ledger_cpus_map ledger_cpus SEC(".maps");

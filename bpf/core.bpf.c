@@ -15,6 +15,7 @@ struct emit_counts_map emit_counts SEC(".maps");
 struct live_configs_map live_configs SEC(".maps");
 struct filter_tgids_map filter_tgids SEC(".maps");
 struct object_ids_map object_ids SEC(".maps");
+struct split_off_map split_off SEC(".maps");
 struct ledger_tasks_map ledger_tasks SEC(".maps");
 struct ledger_pids_map ledger_pids SEC(".maps");
 struct ledger_cpus_map ledger_cpus SEC(".maps");

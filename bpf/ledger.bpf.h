@@ -330,7 +330,8 @@ static __always_inline bool ledger_switch_out(struct ledger_task *account, const
 
 	ledger_open_write(account);
 	ledger_end_run(account, stolen, exec_ns, now);
-	account->resume = account->state;
+	/* Tier B may have been switched off for it meanwhile. */
+	account->resume = account->flags & ACCOUNT_SPLIT ? account->state : (u32)STATE_CPU;
 	account->wake_ns = 0;
 	account->exec_ns = exec_ns;
 	ledger_enter(account, wait->state);
@@ -359,7 +360,6 @@ static __always_inline void ledger_switch_in(struct ledger_task *account, u32 ra
 	if (ledger_is_on_cpu(account)) {
 		/* Its switch-out was missed. It ran first; what it waited for is not known. */
 		account->missed++;
-		account->resume = account->state;
 		ledger_charge(account, account->state,
 			      account->last_ns + ledger_ran_ns(account, exec_ns, now));
 		ledger_charge(account, STATE_UNATTRIBUTED, now);

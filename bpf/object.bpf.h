@@ -81,28 +81,34 @@ static __always_inline u64 object_id_of_sock(struct sock *sock, u64 inode_number
 	return object_mix(inode_number, common.skc_family);
 }
 
-/* A thread's open file by its number: what it is. False if there is none. */
+/* A thread's open file by its number: what kind it is. False if there is none. */
 static __always_inline bool object_of_fd(struct task_struct *task, u32 fd, struct object *ret)
 {
 	struct fdtable *table = task->files->fdt;
 	struct file **slot = table->fd;
-	struct inode *inode;
 	struct file *file = NULL;
-	u64 number;
+	struct inode *inode;
 
 	if (fd >= table->max_fds || bpf_probe_read_kernel(&file, sizeof(file), slot + fd) || !file)
 		return false;
-	inode = BPF_CORE_READ(file, f_inode);
-	number = BPF_CORE_READ(inode, i_ino);
 	ret->file = file;
+	inode = BPF_CORE_READ(file, f_inode);
 	ret->inode = inode;
 	ret->mode = BPF_CORE_READ(inode, i_mode) & MODE_TYPE;
-	ret->sock = ret->mode == MODE_SOCKET ? object_sock(file) : NULL;
-	if (ret->sock)
-		ret->id = object_id_of_sock(ret->sock, number);
-	else
-		ret->id = object_mix(number, BPF_CORE_READ(inode, i_sb, s_dev));
 	return true;
+}
+
+/* And which one. */
+static __always_inline void object_identify(struct object *object)
+{
+	struct inode *inode = object->inode;
+	u64 number = BPF_CORE_READ(inode, i_ino);
+
+	object->sock = object->mode == MODE_SOCKET ? object_sock(object->file) : NULL;
+	if (object->sock)
+		object->id = object_id_of_sock(object->sock, number);
+	else
+		object->id = object_mix(number, BPF_CORE_READ(inode, i_sb, s_dev));
 }
 
 static __always_inline u16 object_kind(const struct object *object, u32 family, u32 type)

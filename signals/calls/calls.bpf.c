@@ -201,3 +201,19 @@ int calls_rows(struct bpf_iter__task *ctx)
 		calls->read = calls->count;
 	return 0;
 }
+
+/* Takes the threads of one process out of Tier B; new ones of it are not let in. */
+SEC("?iter/task")
+int calls_stop(struct bpf_iter__task *ctx)
+{
+	struct live_config *live = live_config();
+	struct task_struct *task = ctx->task;
+	struct ledger_task *account;
+
+	if (!task || !live)
+		return 0;
+	account = split_account(task);
+	if (account && account->tgid == live->split_off_tgid)
+		__sync_fetch_and_and(&account->flags, ~ACCOUNT_SPLIT);
+	return 0;
+}

@@ -10,7 +10,7 @@ static void on_record(void *state, const struct rec_hdr *record)
 	(void)record;
 }
 
-#define ACCOUNTS "ledger_tasks", "ledger_pids", "ledger_cpus"
+#define ACCOUNTS "ledger_tasks", "ledger_pids", "ledger_cpus", "split_off"
 
 static const struct probe probes[] = {
 	{.program = "calls_enter", .maps = {ACCOUNTS}},
@@ -36,6 +36,7 @@ static const struct probe probes[] = {
 	{.program = "calls_rows",
 	 .kind = PROBE_ITER,
 	 .maps = {ACCOUNTS, "calls_tasks", "calls_scratch"}},
+	{.program = "calls_stop", .kind = PROBE_ITER, .maps = {ACCOUNTS}},
 };
 
 const struct signal signal_calls = {

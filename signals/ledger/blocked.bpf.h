@@ -119,11 +119,18 @@ static __always_inline void judge_futex(struct wait *wait, u64 address, u64 oper
 static __always_inline void judge_file(struct task_struct *task, struct wait *wait, u32 kind,
 				       u32 fd, struct object *object)
 {
+	struct live_config *live = live_config();
+
 	if (!object_of_fd(task, fd, object))
 		return;
-	wait->object = object->id;
 	if (kind == WAIT_FILE)
 		wait->state = state_of_object(object->mode);
+	if (!live || live->no_detail) {
+		object->file = NULL;
+		return;
+	}
+	object_identify(object);
+	wait->object = object->id;
 }
 
 static __always_inline void judge_syscall(struct task_struct *task, struct wait *wait,

@@ -399,8 +399,9 @@ static __always_inline void note_task(struct ledger_task *account, struct task_s
 	account->nivcsw_before = task->nivcsw;
 	account->exec_ns = account->exec_before_ns = task->se.sum_exec_runtime;
 	account->delay_before_ns = task->sched_info.run_delay;
-	account->flags =
-		(cfg_split ? ACCOUNT_SPLIT : 0) | (task->flags & PF_KTHREAD ? ACCOUNT_KERNEL : 0);
+	account->flags = task->flags & PF_KTHREAD ? ACCOUNT_KERNEL : 0;
+	if (cfg_split && !bpf_map_lookup_elem(&split_off, &account->tgid))
+		account->flags |= ACCOUNT_SPLIT;
 }
 
 /* A new thread, too, goes on inside the system call that made it. */

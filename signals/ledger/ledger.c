@@ -54,7 +54,7 @@ static void on_record(void *state, const struct rec_hdr *record)
 		book->rows[*slot - 1] = *row;
 }
 
-#define ACCOUNTS "ledger_tasks", "ledger_pids", "ledger_cpus"
+#define ACCOUNTS "ledger_tasks", "ledger_pids", "ledger_cpus", "split_off"
 
 static const struct probe probes[] = {
 	{.program = "ledger_switch",

@@ -25,7 +25,7 @@ enum probe_kind {
 	PROBE_ITER, /* attached, then run by capture_run_iter() */
 };
 
-#define PROBE_MAPS_MAX 8
+#define PROBE_MAPS_MAX 10
 
 /* One entry of an array of u32 that user space fills before the probe is attached. */
 struct map_entry {

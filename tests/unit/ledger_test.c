@@ -230,6 +230,7 @@ static void call_is_split_from_the_threads_own_code(void **state)
 	struct call_cost cost = {0};
 
 	(void)state;
+	account.flags = ACCOUNT_SPLIT;
 	account.resume = account.state = STATE_CPU_USER;
 	split_call_begin(&account, 5, &stolen, 1100);
 	stolen.irq_ns = 10;

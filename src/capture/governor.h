@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Holds dwell's own cost below a limit: it is told what the last measurement was, and says what
+ * to give up next. Owns nothing but its own few numbers; called by whoever measures, once per
+ * measurement.
+ */
+#ifndef DWELL_CAPTURE_GOVERNOR_H
+#define DWELL_CAPTURE_GOVERNOR_H
+
+#include <stdbool.h>
+
+#include "../../abi/types.h"
+
+/* In the order in which they are given up. */
+enum governor_step {
+	GOVERNOR_STAY,
+	GOVERNOR_SPLIT_OFF,  /* Tier B, of the process that costs most by it */
+	GOVERNOR_DETAIL_OFF, /* what blocked threads wait for */
+	GOVERNOR_DETACH,     /* everything */
+};
+
+struct governor {
+	double limit; /* of the host's CPU time; 0: none */
+	bool has_split;
+	bool has_detail;
+	unsigned int strikes; /* measurements above the limit, one after the other */
+};
+
+/* What dwell cost in one stretch of time. */
+struct governor_reading {
+	u64 bpf_ns;	/* in its BPF programs */
+	u64 user_ns;	/* in its own processes */
+	u64 elapsed_ns; /* of wall-clock time */
+	unsigned int cpus;
+};
+
+double governor_share(const struct governor_reading *reading);
+
+/* has_split is kept up to date by the caller, who knows whether a process is left that has it. */
+enum governor_step governor_judge(struct governor *governor,
+				  const struct governor_reading *reading);
+
+/* "1%", "0.1 %", "0.5": a percentage above 0 and up to 100: 0 or -EINVAL. */
+int governor_parse(const char *text, double *ret_limit);
+
+#endif
