@@ -203,12 +203,21 @@ $(B)/gen/vmlinux_types.inc: $(B)/gen/vmlinux_types.bpf.o
 $(B)/obj/tests/unit/vmlinux_test.o: $(B)/gen/vmlinux_types.inc
 $(B)/obj/tests/unit/object_test.o: $(B)/gen/bpf_sources.inc
 
-# Programs that know their own truth; they have nothing of dwell's in them.
-WORKLOADS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/workloads/*.c))
-$(B)/tests/workloads/%: tests/workloads/%.c
+# A program that knows its own truth; it has nothing of dwell's in it. Its plugins it loads itself.
+WORKLOAD_CFLAGS := -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g
+WORKLOAD_SRC := $(wildcard tests/workloads/*.c)
+WORKLOADS := $(B)/tests/workloads/oracle \
+	$(patsubst tests/%.c,$(B)/tests/%.so,$(wildcard tests/workloads/plugin/*.c))
+
+$(B)/tests/workloads/oracle: $(WORKLOAD_SRC) $(wildcard tests/workloads/*.h tests/workloads/*.def)
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g $< -o $@ -lpthread
+	$(Q)$(CC) $(WORKLOAD_CFLAGS) $(WORKLOAD_SRC) -o $@ -lpthread -ldl
+
+$(B)/tests/workloads/plugin/%.so: tests/workloads/plugin/%.c
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(WORKLOAD_CFLAGS) -fPIC -shared $< -o $@
 
 tests: $(UNIT_TESTS) $(LIVE_TOOLS) $(WORKLOADS)
 

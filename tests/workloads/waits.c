@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Waits of one kind each: a timer, a pipe, a peer, a poll.
+ */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "oracle.h"
+
+void do_sleep(void)
+{
+	long long start = now();
+
+	for (int i = 0; i < 20; i++)
+		sleep_ms(20);
+	truth("blocked.sleep", now() - start);
+}
+
+/* A reader that waits 20 ms for each of 20 bytes. */
+void do_pipe(void)
+{
+	long long waited = 0;
+	int fds[2];
+	char byte;
+
+	must(!pipe(fds), "pipe");
+	if (fork() == 0) {
+		for (int i = 0; i < 20; i++) {
+			sleep_ms(20);
+			if (write(fds[1], "x", 1) != 1)
+				_exit(1);
+		}
+		_exit(0);
+	}
+	for (int i = 0; i < 20; i++) {
+		long long start = now();
+
+		must(read(fds[0], &byte, 1) == 1, "read");
+		waited += now() - start;
+	}
+	wait(NULL);
+	truth("blocked.pipe", waited);
+}
+
+/* A peer that answers 20 ms late. */
+static void serve(int listener)
+{
+	int sock = accept(listener, NULL, NULL);
+	char byte;
+
+	while (recv(sock, &byte, 1, 0) == 1) {
+		sleep_ms(20);
+		if (send(sock, &byte, 1, 0) != 1)
+			break;
+	}
+	_exit(0);
+}
+
+void do_tcp(void)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int listener = socket(AF_INET, SOCK_STREAM, 0), sock = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t size = sizeof(address);
+	long long waited = 0;
+	char byte = 0;
+
+	must(!bind(listener, (void *)&address, size) && !listen(listener, 1) &&
+		     !getsockname(listener, (void *)&address, &size),
+	     "listen");
+	if (fork() == 0) {
+		close(sock); /* or its end would never be seen */
+		serve(listener);
+	}
+	must(!connect(sock, (void *)&address, size), "connect");
+	for (int i = 0; i < 20; i++) {
+		long long start;
+
+		must(send(sock, &byte, 1, 0) == 1, "send");
+		start = now();
+		must(recv(sock, &byte, 1, 0) == 1, "recv");
+		waited += now() - start;
+	}
+	close(sock);
+	wait(NULL);
+	truth("blocked.net", waited);
+}
+
+void do_epoll(void)
+{
+	struct epoll_event event;
+	int epoll = epoll_create1(0);
+	long long start = now();
+
+	for (int i = 0; i < 20; i++)
+		epoll_wait(epoll, &event, 1, 20);
+	truth("blocked.poll", now() - start);
+}
