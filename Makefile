@@ -9,6 +9,7 @@
 #   make check-vm         tests on Debian's 5.10, 6.1, 6.12 and 7.x kernels, in QEMU
 #   make check-layers     the rule of who may include whom
 #   make check-format     clang-format has nothing to say
+#   make bench            what dwell costs, as ratios; as root, on a quiet machine
 #   make check-long       what takes longer than CI has: fuzzing, soak
 #   make bpf-arm64        the kernel side compiles for arm64
 #   make GEN_VMLINUX=1    build against a generated vmlinux.h, as a check of ours
@@ -257,11 +258,29 @@ check-long:
 	$(MAKE) all tests
 	BUILD=build tests/run tests/soak.sh
 
+# --- bench -------------------------------------------------------------------------------
+
+$(B)/gen/floor.bpf.o: $(B)/bpf/bench/floor.bpf.o
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+$(B)/obj/bench/floor.o: $(B)/gen/floor.skel.h
+
+$(B)/bench/floor: $(B)/obj/bench/floor.o
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
+bench-tools: $(B)/dwell $(B)/bench/floor $(WORKLOADS)
+
+bench: bench-tools
+	BUILD=$(B) bench/run
+
 clean:
 	rm -rf build
 
 .PHONY: all tests check check-live check-vm check-layers check-format check-long format fuzzers \
-	bpf-arm64 man install clean
+	bench bench-tools bpf-arm64 man install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 

@@ -54,8 +54,9 @@ static void tell(const struct waits *waits, int calls, const char *what, const s
 void do_fdatasync(void)
 {
 	static const char data[65536];
-	struct waits waits = {0};
+	struct waits waits = {0}, end = {0};
 	int fd = scratch_file(0);
+	struct moment begin;
 
 	for (int i = 0; i < 30; i++) {
 		struct moment start;
@@ -65,7 +66,10 @@ void do_fdatasync(void)
 		must(!fdatasync(fd), "fdatasync");
 		add_wait(&waits, start);
 	}
-	tell(&waits, 30, "fdatasync", &(struct waits){0});
+	begin = here();
+	close(fd); /* which frees its blocks */
+	add_wait(&end, begin);
+	tell(&waits, 30, "fdatasync", &end);
 }
 
 void do_coldread(void)
@@ -87,5 +91,8 @@ void do_coldread(void)
 		must(pread(fd, data, sizeof(data), at) == sizeof(data), "pread");
 		add_wait(&waits, start);
 	}
+	begin = here();
+	close(fd); /* which frees its blocks */
+	add_wait(&writes, begin);
 	tell(&waits, PIECES, "cold reads", &writes);
 }

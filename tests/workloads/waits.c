@@ -46,6 +46,31 @@ void do_pipe(void)
 	truth("blocked.pipe", waited);
 }
 
+static void pass_on(int from, int to, int times)
+{
+	char byte;
+
+	for (int i = 0; i < times; i++)
+		must(read(from, &byte, 1) == 1 && write(to, &byte, 1) == 1, "pass a byte on");
+}
+
+/* rounds: how often the byte came back. */
+void do_pingpong(void)
+{
+	enum { ROUNDS = 100000 };
+	int there[2], back[2];
+
+	must(!pipe(there) && !pipe(back), "pipe");
+	if (fork() == 0) {
+		pass_on(there[0], back[1], ROUNDS);
+		_exit(0);
+	}
+	must(write(there[1], "x", 1) == 1, "write");
+	pass_on(back[0], there[1], ROUNDS - 1);
+	wait(NULL);
+	truth("rounds", ROUNDS);
+}
+
 /* A peer that answers 20 ms late. */
 static void serve(int listener)
 {

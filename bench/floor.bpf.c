@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/*
+ * The least that a ledger could do at a context switch: read the clock, look up the task's storage,
+ * add. What dwell costs is compared with it.
+ */
+#include <vmlinux.h>
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+char LICENSE[] SEC("license") = "GPL";
+
+struct account {
+	u64 last, sum;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct account);
+} floor_tasks SEC(".maps");
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(floor_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct account *account = bpf_task_storage_get(&floor_tasks, prev, NULL, 0);
+	u64 now = bpf_ktime_get_ns();
+
+	if (!account)
+		return 0;
+	account->sum += now - account->last;
+	account->last = now;
+	return 0;
+}
+
+/* Not in the switch: nothing may be allocated there. */
+SEC("tp_btf/task_newtask")
+int BPF_PROG(floor_newtask, struct task_struct *task, u64 flags)
+{
+	bpf_task_storage_get(&floor_tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return 0;
+}

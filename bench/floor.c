@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * floor COMMAND [ARGS]: runs a command while the floor program is attached.
+ */
+#include <bpf/libbpf.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "floor.skel.h"
+
+int main(int argc, char **argv)
+{
+	struct floor_bpf *skeleton;
+	int status = -1;
+	pid_t child;
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: floor COMMAND [ARGS]\n");
+		return 64;
+	}
+	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+	skeleton = floor_bpf__open_and_load();
+	if (!skeleton || floor_bpf__attach(skeleton)) {
+		fprintf(stderr, "floor: cannot load or attach its program: run it as root\n");
+		return 77;
+	}
+	child = fork();
+	if (child == 0) {
+		execvp(argv[1], argv + 1);
+		perror(argv[1]);
+		_exit(127);
+	}
+	waitpid(child, &status, 0);
+	floor_bpf__destroy(skeleton);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
