@@ -2,9 +2,10 @@
 # shellcheck shell=bash
 #
 # For the scripts of this folder, which source it: rounds that take turns, medians, one ratio.
-# BUILD is the build folder, set by the Makefile; ROUNDS, how often, at least 10.
+# BUILD is the build folder, set by the Makefile; DWELL another dwell, to compare; ROUNDS how often, at
+# least 10.
 
-DWELL=${BUILD:-build}/dwell
+DWELL=${DWELL:-${BUILD:-build}/dwell}
 ORACLE=${BUILD:-build}/tests/workloads/oracle
 FLOOR=${BUILD:-build}/bench/floor
 ROUNDS=${ROUNDS:-11}
@@ -57,15 +58,19 @@ note() {
 	echo "$2" >>"$work/$1.values"
 }
 
-# interleave FUNCTION...: calls each in turn, ROUNDS times; each notes what it measured
+# interleave FUNCTION...: calls each in turn, ROUNDS times, every other time in the opposite order, so
+# that no one always comes first; each notes what it measured
 interleave() {
-	local round function
+	local round function order=("$@") turned
 	[ "$ROUNDS" -ge 10 ] || echo "# $ROUNDS rounds are too few for a result that counts"
 	for round in $(seq "$ROUNDS"); do
-		for function in "$@"; do
-			[ ! -t 2 ] || printf '\r%s: round %s of %s: %s\033[K' "$(basename "$0")" "$round" "$ROUNDS" "$function" >&2
+		turned=()
+		for function in "${order[@]}"; do
+			[ ! -t 2 ] || printf '\r%s: round %s of %s\033[K' "$(basename "$0")" "$round" "$ROUNDS" >&2
 			"$function"
+			turned=("$function" "${turned[@]}")
 		done
+		order=("${turned[@]}")
 	done
 	[ ! -t 2 ] || printf '\r\033[K' >&2
 }

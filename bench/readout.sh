@@ -19,7 +19,7 @@ grep -q ready "$work/threads" || give_up "10,000 threads cannot be had here: see
 
 "$DWELL" record -a --tier A -o "$work/host.dwell" >"$work/dwell.log" 2>&1 &
 recorder=$!
-stop_recorder() { kill -INT $recorder 2>/dev/null && wait $recorder 2>/dev/null; }
+stop_recorder() { kill -TERM $recorder 2>/dev/null && wait $recorder 2>/dev/null; }
 at_end+=(stop_recorder)
 sleep 3
 kill -0 $recorder 2>/dev/null || give_up "dwell record failed: $(tail -1 "$work/dwell.log")"

@@ -42,7 +42,7 @@ with() {
 	sleep 1.5
 	kill -0 $recorder 2>/dev/null || give_up "dwell record failed: $(tail -1 "$work/dwell.log")"
 	load with
-	kill -INT $recorder
+	kill -TERM $recorder
 	wait $recorder
 	rm -f "$work"/host.dwell*
 	sleep 0.5

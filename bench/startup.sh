@@ -18,7 +18,7 @@ fi
 hooks='tracepoint:sched:sched_switch { @switch[tid] = nsecs } tracepoint:sched:sched_waking { @waking[tid] = nsecs }
 	tracepoint:sched:sched_wakeup { @wakeup[tid] = nsecs } tracepoint:sched:sched_wakeup_new { @new[tid] = nsecs }
 	tracepoint:task:task_newtask { @task[tid] = nsecs }'
-self=$(realpath "$0")
+inside="$(command -v bash) $(realpath "$0") --inside $work/stamp"
 
 # timed NAME COMMAND...
 timed() {
@@ -32,9 +32,9 @@ timed() {
 	note "$name-mb" "$(tail -1 "$work/stamp")"
 }
 
-# shellcheck disable=SC2046 # an option is two words, or none
-dwell() { timed dwell "$DWELL" run $(tier A) -q -- "$self" --inside "$work/stamp"; }
-bpftrace_alike() { timed bpftrace bpftrace -e "$hooks" -c "$self --inside $work/stamp"; }
+# shellcheck disable=SC2046,SC2086 # these are words
+dwell() { timed dwell "$DWELL" run $(tier A) -q -- $inside; }
+bpftrace_alike() { timed bpftrace bpftrace -e "$hooks" -c "$inside"; }
 
 dwell && rm -f "$work"/*.values # verdicts on programs are kept per boot: not the first start counts
 interleave dwell bpftrace_alike

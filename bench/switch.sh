@@ -6,8 +6,10 @@
 . bench/lib.sh
 need_tools bpftool jq
 
-# Inside, a child of dwell's: notes the programs' counters before and after.
+# Inside, while both are attached: notes the programs' counters before and after. --inside FOLDER [PID
+# of dwell, else its parent is]
 if [ "${1:-}" = --inside ]; then
+	sed -n 's/^prog_id:[[:space:]]*//p' /proc/"${3:-$PPID}"/fdinfo/* | sort -u >"$2/ids"
 	bpftool prog show -j >"$2/before"
 	taskset -c 0 "$ORACLE" pingpong >"$2/truth"
 	bpftool prog show -j >"$2/after"
@@ -16,17 +18,17 @@ fi
 
 count_bpf
 
-# per_run DWELL'S-PID: "program ns runs" of the programs that are dwell's, and of the floor's
-per_run() {
-	jq -rn --slurpfile before "$work/before" --slurpfile after "$work/after" --argjson pid "$1" '
-		($before[0] | map({key: (.id | tostring), value: .}) | from_entries) as $old
+# per_program: "program ns runs" of those that are dwell's, and of the floor's
+per_program() {
+	jq -rn --slurpfile before "$work/before" --slurpfile after "$work/after" --slurpfile ids "$work/ids" '
+		($before[0] | map({key: "\(.id)", value: .}) | from_entries) as $old
 		| $after[0][]
-		| select((.name // "" | startswith("floor_")) or ([.pids[]?.pid] | index($pid)))
-		| ($old[.id | tostring] // {}) as $o
+		| select((.name // "" | startswith("floor_")) or (.id | IN($ids[])))
+		| $old["\(.id)"] as $o
 		| "\(.name) \((.run_time_ns // 0) - ($o.run_time_ns // 0)) \((.run_cnt // 0) - ($o.run_cnt // 0))"'
 }
 
-# note_costs PREFIX DWELL'S-PID
+# note_costs PREFIX
 note_costs() {
 	local name ns runs total=0 switches=0
 	while read -r name ns runs; do
@@ -37,30 +39,37 @@ note_costs() {
 		floor_*) ;;
 		*) total=$((total + ns)) ;;
 		esac
-	done < <(per_run "$2")
+	done < <(per_program)
 	[ "$switches" -gt 0 ] || give_up "the floor program saw no switch"
+	[ "$total" -gt 0 ] || give_up "dwell's programs did not run"
 	note "$1all-per-switch" "$(awk "BEGIN { print $total / $switches }")"
 }
 
-pid_noter='echo $PPID >"$0/pid"; exec "$1" --inside "$0"'
-
 of_a_command() {
 	# shellcheck disable=SC2046 # an option is two words, or none
-	BUILD=${BUILD:-build} "$FLOOR" "$DWELL" run $(tier A) -q -- bash -c "$pid_noter" "$work" "$0" ||
-		give_up "dwell run failed"
-	note_costs command- "$(cat "$work/pid")"
+	"$FLOOR" "$DWELL" run $(tier A) -q -- "$0" --inside "$work" || give_up "dwell run failed"
+	note_costs command-
 }
 
 of_the_host() {
 	local recorder
-	"$DWELL" record -a --tier A -o "$work/host.dwell" >/dev/null 2>&1 &
+	"$DWELL" record -a --tier A -o "$work/host.dwell" >"$work/dwell.log" 2>&1 &
 	recorder=$!
 	sleep 1
-	"$FLOOR" "$0" --inside "$work"
-	note_costs host- $recorder
-	kill -INT $recorder
+	kill -0 $recorder 2>/dev/null || give_up "dwell record failed: $(tail -1 "$work/dwell.log")"
+	"$FLOOR" "$0" --inside "$work" $recorder
+	note_costs host-
+	kill -TERM $recorder
 	wait $recorder
 	rm -f "$work"/host.dwell*
+}
+
+# net_of_clock PREFIX: the same without what measuring adds, which an empty program shows
+net_of_clock() {
+	paste "$work/$1ledger_switch.values" "$work/$1floor_switch.values" "$work/$1floor_empty.values" |
+		awk '$2 > $3 { print ($1 - $3) / ($2 - $3) }' >"$work/$1net.values"
+	echo "  less the empty program, which is the clock's own cost, it is $(median "$1net") times the floor"
+	rm "$work/$1net.values"
 }
 
 # tell PREFIX TEXT
@@ -68,6 +77,7 @@ tell() {
 	local values
 	divide "$1ratio" "$1ledger_switch" "$1floor_switch"
 	goal "$1ratio" "<=" 3.0 "$2"
+	net_of_clock "$1"
 	for values in "$work/$1"*.values; do
 		values=$(basename "$values" .values)
 		case $values in *ratio) ;; *) show "$values" "ns" ;; esac
