@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "oracle.h"
@@ -61,9 +62,28 @@ struct worker {
 	} blocks[LOCKS][WORKERS]; /* by lock, and by who held it */
 };
 
-static pthread_mutex_t locks[LOCKS] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
-				       PTHREAD_MUTEX_INITIALIZER};
+static pthread_mutex_t locks[LOCKS];
 static _Atomic(struct worker *) owners[LOCKS]; /* written by who holds the lock */
+
+/* The last one lends its holder the priority of who waits: another futex operation. */
+static void make_locks(void)
+{
+	pthread_mutexattr_t lends;
+
+	pthread_mutexattr_init(&lends);
+	pthread_mutexattr_setprotocol(&lends, PTHREAD_PRIO_INHERIT);
+	for (int i = 0; i < LOCKS; i++)
+		pthread_mutex_init(&locks[i], i == LOCKS - 1 ? &lends : NULL);
+}
+
+/* The calling thread's tid as /proc has it: if that is mounted for another pid namespace, its. */
+static pid_t tid_in_proc(void)
+{
+	char path[64] = "";
+
+	must(readlink("/proc/thread-self", path, sizeof(path) - 1) > 0, "read /proc/thread-self");
+	return atoi(strrchr(path, '/') + 1);
+}
 
 /* Takes a lock; if that blocked, notes for how long, and who held it when the wait began. */
 static void take(struct worker *self, int which)
@@ -99,7 +119,7 @@ static void *contend(void *argument)
 	struct worker *self = argument;
 	unsigned chance = (unsigned)self->number;
 
-	self->tid = gettid();
+	self->tid = tid_in_proc();
 	for (int i = 0; i < ROUNDS; i++) {
 		int which = rand_r(&chance) % LOCKS;
 
@@ -169,6 +189,7 @@ void do_holders(void)
 	long long idle = 0, start;
 	pthread_t reader;
 
+	make_locks();
 	pthread_create(&reader, NULL, await_news, &idle);
 	for (int i = 0; i < WORKERS; i++) {
 		workers[i].number = i;

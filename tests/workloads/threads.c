@@ -9,20 +9,22 @@
 
 #include "oracle.h"
 
+#define CHILDREN     1000
 #define THREADS	     2000
 #define THREADS_MANY 10000
 #define WAKE_MS	     5000 /* how often each of the many wakes */
 
-/* A thousand short children; each is waited for. */
+/* processes: how many there were, with the first. */
 void do_forks(void)
 {
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < CHILDREN; i++) {
 		pid_t child = fork();
 
 		if (child == 0)
 			_exit(0);
 		waitpid(child, NULL, 0);
 	}
+	truth("processes", CHILDREN + 1);
 }
 
 static void *nap(void *unused)
@@ -43,6 +45,7 @@ static void start_threads(pthread_t *threads, int count, void *(*body)(void *))
 		     "create a thread");
 }
 
+/* threads: how many there were, with the first. */
 void do_threads(void)
 {
 	static pthread_t threads[THREADS];
@@ -50,6 +53,7 @@ void do_threads(void)
 	start_threads(threads, THREADS, nap);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
+	truth("threads", THREADS + 1);
 }
 
 /* Spread over the interval, so that the load is even. */
