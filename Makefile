@@ -220,7 +220,7 @@ $(B)/tests/workloads/plugin/%.so: tests/workloads/plugin/%.c
 	$(call say,CC)
 	$(Q)$(CC) $(WORKLOAD_CFLAGS) -fPIC -shared $< -o $@
 
-tests: $(UNIT_TESTS) $(LIVE_TOOLS) $(WORKLOADS)
+tests: $(UNIT_TESTS) $(LIVE_TOOLS) $(WORKLOADS) $(B)/bench/floor
 
 check: $(B)/dwell $(UNIT_TESTS)
 	BUILD=$(B) tests/run $(UNIT_TESTS) $(sort $(wildcard tests/unit/*.sh))

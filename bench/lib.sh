@@ -39,6 +39,31 @@ dwell_knows() {
 # tier X: the option, or nothing where dwell has only one
 tier() { ! dwell_knows run --tier || echo "--tier $1"; }
 
+# start_recorder: dwell on the whole host, in Tier A, as $recorder; comes back when it is attached. What it
+# would do by itself to hold its cost down is switched off: here the cost is what is asked for.
+recorder=
+start_recorder() {
+	local unlimited=()
+	! dwell_knows record --max-overhead || unlimited=(--max-overhead 100%)
+	"$DWELL" record -a --tier A "${unlimited[@]}" -o "$work/host.dwell" >"$work/dwell.log" 2>&1 &
+	recorder=$!
+	for _ in $(seq 100); do
+		sleep 0.1
+		kill -0 $recorder 2>/dev/null || give_up "dwell record failed: $(tail -1 "$work/dwell.log")"
+		grep -qs ^link_type /proc/$recorder/fdinfo/* && break
+	done
+	sleep 0.5
+}
+
+stop_recorder() {
+	[ -n "$recorder" ] || return
+	kill -TERM $recorder 2>/dev/null
+	wait $recorder 2>/dev/null
+	recorder=
+	rm -f "$work"/host.dwell*
+}
+at_end+=(stop_recorder)
+
 # Every program's run time and count, for as long as this script runs.
 count_bpf() {
 	local before

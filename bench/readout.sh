@@ -17,17 +17,13 @@ for _ in $(seq 300); do
 done
 grep -q ready "$work/threads" || give_up "10,000 threads cannot be had here: see ulimit -u and pids.max"
 
-"$DWELL" record -a --tier A -o "$work/host.dwell" >"$work/dwell.log" 2>&1 &
-recorder=$!
-stop_recorder() { kill -TERM $recorder 2>/dev/null && wait $recorder 2>/dev/null; }
-at_end+=(stop_recorder)
-sleep 3
-kill -0 $recorder 2>/dev/null || give_up "dwell record failed: $(tail -1 "$work/dwell.log")"
+start_recorder
+sleep 3 # its start is not what is measured
 
 # cpu_ns: of all threads of dwell's processes, since they began
 cpu_ns() {
 	local pid
-	for pid in $recorder $(pgrep -P $recorder); do
+	for pid in $recorder $(pgrep -P "$recorder"); do
 		cat /proc/"$pid"/task/*/schedstat
 	done | awk '{ ns += $1 } END { printf "%.0f", ns }'
 }

@@ -36,16 +36,10 @@ load() {
 without() { load without; }
 
 with() {
-	local recorder
-	"$DWELL" record -a --tier A -o "$work/host.dwell" >"$work/dwell.log" 2>&1 &
-	recorder=$!
-	sleep 1.5
-	kill -0 $recorder 2>/dev/null || give_up "dwell record failed: $(tail -1 "$work/dwell.log")"
+	start_recorder
 	load with
-	kill -TERM $recorder
-	wait $recorder
-	rm -f "$work"/host.dwell*
-	sleep 0.5
+	stop_recorder
+	sleep 0.5 # the kernel frees what it had
 }
 
 load warm-up

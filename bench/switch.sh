@@ -52,16 +52,10 @@ of_a_command() {
 }
 
 of_the_host() {
-	local recorder
-	"$DWELL" record -a --tier A -o "$work/host.dwell" >"$work/dwell.log" 2>&1 &
-	recorder=$!
-	sleep 1
-	kill -0 $recorder 2>/dev/null || give_up "dwell record failed: $(tail -1 "$work/dwell.log")"
-	"$FLOOR" "$0" --inside "$work" $recorder
+	start_recorder
+	"$FLOOR" "$0" --inside "$work" "$recorder"
 	note_costs host-
-	kill -TERM $recorder
-	wait $recorder
-	rm -f "$work"/host.dwell*
+	stop_recorder
 }
 
 # net_of_clock PREFIX: the same without what measuring adds, which an empty program shows
