@@ -32,23 +32,22 @@ timed() {
 	strace_c() { timed strace $FEW strace -c -f -o "$work/strace" $(dd_of $FEW); }
 }
 
-# added TOOL: what it adds to a byte, in each round
-added() {
-	paste "$work/$1.values" "$work/bare.values" | awk '{ print $1 - $2 }' >"$work/$1-added.values"
+added() { awk "BEGIN { print $(median "$1") - $(median bare) }"; }
+
+# compare TOOL OPERATOR BOUND TEXT: of medians; a difference of two times of one round is mostly noise
+compare() {
+	note "over-$1" "$(awk "BEGIN { print $(added dwell) / $(added "$1") }")"
+	goal "over-$1" "$2" "$3" "$4"
 }
 
 interleave bare dwell histogram perf_trace strace_c
 dwell_knows run --tier || echo "# this dwell has no Tier B: its figures are Tier A's"
-for tool in dwell bpftrace perf-trace strace; do
-	added $tool
-	[ $tool = dwell ] || divide over-$tool dwell-added $tool-added
-done
-goal over-strace "<=" 0.0125 "added time over that of strace -c -f"
-goal over-perf-trace "<=" 0.1 "over that of perf trace -s"
-goal over-bpftrace "<=" 0.8 "over that of bpftrace's histogram of latencies"
+compare strace "<=" 0.0125 "added time over that of strace -c -f"
+compare perf-trace "<=" 0.1 "over that of perf trace -s"
+compare bpftrace "<=" 0.8 "over that of bpftrace's histogram of latencies"
 show bare "ns/byte"
 for tool in dwell bpftrace perf-trace strace; do
-	show $tool-added "ns/byte"
+	show $tool "ns/byte"
 done
 echo "# a byte is two system calls"
 exit $status
