@@ -63,19 +63,28 @@ run_in_namespace() {
 	fi
 }
 
-# make_cgroup: one whose CPU is 20 ms of each 100 ms, as $cgroup; fails where there is none to be had
+# set_cgroup FILE VALUE...
+set_cgroup() {
+	while [ $# -gt 0 ]; do
+		echo "$2" >"$cgroup/$1" || return
+		shift 2
+	done
+}
+
+# make_cgroup: one whose CPU is 20 ms of each 100 ms, as $cgroup; fails where there is none to be had. It
+# comes before others: the wait for a CPU after the quota is filled up is not what is tested.
 make_cgroup() {
 	local root
 	if [ -e /sys/fs/cgroup/cpu/cpu.cfs_quota_us ]; then
 		cgroup=/sys/fs/cgroup/cpu/dwell-oracle-$$
-		mkdir "$cgroup" && echo 100000 >"$cgroup/cpu.cfs_period_us" && echo 20000 >"$cgroup/cpu.cfs_quota_us"
+		mkdir "$cgroup" && set_cgroup cpu.shares 262144 cpu.cfs_period_us 100000 cpu.cfs_quota_us 20000
 		return
 	fi
 	root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 	[ -n "$root" ] && grep -qw cpu "$root/cgroup.controllers" || return
 	grep -qw cpu "$root/cgroup.subtree_control" || echo +cpu >"$root/cgroup.subtree_control" || return
 	cgroup=$root/dwell-oracle-$$
-	mkdir "$cgroup" && echo "20000 100000" >"$cgroup/cpu.max"
+	mkdir "$cgroup" && set_cgroup cpu.weight 10000 cpu.max "20000 100000"
 }
 
 # throttled_ns: by the cgroup's own count, in version 1 and 2
