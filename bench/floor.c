@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * floor COMMAND [ARGS]: runs a command while the floor program is attached.
+ * floor COMMAND [ARGS]: runs a command while the floor program is attached, and while the kernel
+ * measures every program's run time.
  */
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +24,8 @@ int main(int argc, char **argv)
 	}
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	skeleton = floor_bpf__open_and_load();
-	if (!skeleton || floor_bpf__attach(skeleton)) {
+	/* Ends with this process, unlike the sysctl. */
+	if (bpf_enable_stats(BPF_STATS_RUN_TIME) < 0 || !skeleton || floor_bpf__attach(skeleton)) {
 		fprintf(stderr, "floor: cannot load or attach its program: run it as root\n");
 		return 77;
 	}

@@ -64,14 +64,6 @@ stop_recorder() {
 }
 at_end+=(stop_recorder)
 
-# Every program's run time and count, for as long as this script runs.
-count_bpf() {
-	local before
-	before=$(cat /proc/sys/kernel/bpf_stats_enabled)
-	echo 1 >/proc/sys/kernel/bpf_stats_enabled
-	at_end+=("eval echo $before >/proc/sys/kernel/bpf_stats_enabled")
-}
-
 # note NAME VALUE: one more measurement of it. A measurement that failed ends the script.
 note() {
 	case $2 in

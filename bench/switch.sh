@@ -16,8 +16,6 @@ if [ "${1:-}" = --inside ]; then
 	exit 0
 fi
 
-count_bpf
-
 # per_program: "program ns runs" of those that are dwell's, and of the floor's
 per_program() {
 	jq -rn --slurpfile before "$work/before" --slurpfile after "$work/after" --slurpfile ids "$work/ids" '
