@@ -61,7 +61,7 @@ enum cpu_use {
 
 #define STATE_LIMIT 32 /* room for states to come, so that the layout stays */
 #define COMM_BYTES  16 /* the kernel's TASK_COMM_LEN */
-#define CAUSES_MAX  16 /* of each thread, told apart */
+#define CAUSES_MAX  32 /* of each thread, told apart */
 #define CALLS_MAX   64 /* system calls of each thread, told apart; a power of two */
 #define CALL_PROBES 16 /* places that are tried for each */
 #define NAME_BYTES  128

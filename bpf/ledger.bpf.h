@@ -11,10 +11,13 @@
 #ifndef DWELL_LEDGER_BPF_H
 #define DWELL_LEDGER_BPF_H
 
-/* Places among an account's causes: those told apart fully, classes of them, the run queue's. */
-#define CAUSES_EXACT 10
-#define CAUSES_CLASS 13
-#define CAUSES_QUEUE 13 /* one for each state of the run queue */
+/*
+ * Places among an account's causes: those told apart fully, from where their hash says onwards, so
+ * that few are looked at; classes of them; and one for each state of the run queue.
+ */
+#define CAUSES_HASHED 16 /* places at which a look begins, a power of two */
+#define CAUSES_CLASS  26 /* the first of the classes */
+#define CAUSES_QUEUE  29
 
 _Static_assert(CAUSES_QUEUE + STATE_RUNQ_THROTTLED - STATE_RUNQ_WOKEN == CAUSES_MAX - 1,
 	       "each state of the run queue has its own place");
@@ -189,23 +192,39 @@ static __always_inline bool ledger_cause_is(const struct ledger_cause *cause,
 	       cause->call == wait->call && cause->holder == holder;
 }
 
-/* The place of a cause among those from first to end, made if there is room: 1 + place, or 0. */
-static __always_inline u32 ledger_find_cause(struct ledger_task *account, const struct wait *wait,
-					     u64 object, u32 holder, u32 first, u32 end)
+/* Whether a cause has this place, or can have it: then it is written there. */
+static __always_inline bool ledger_cause_fits(struct ledger_cause *cause, const struct wait *wait,
+					      u64 object, u32 holder)
 {
-	for (u32 i = first; i < end; i++) {
-		struct ledger_cause *cause = &account->causes[i];
+	if (ledger_cause_is(cause, wait, object, holder))
+		return true;
+	if (cause->count)
+		return false;
+	cause->object = object;
+	cause->holder = holder;
+	cause->state = (u8)wait->state;
+	cause->call = (u16)wait->call;
+	return true;
+}
 
-		if (ledger_cause_is(cause, wait, object, holder))
+/* 1 + place, or 0. */
+static __always_inline u32 ledger_find_exact(struct ledger_task *account, const struct wait *wait)
+{
+	u64 mixed = (wait->object ^ wait->holder ^ wait->call) * 0x9e3779b97f4a7c15ULL;
+	u32 first = (mixed >> 40) & (CAUSES_HASHED - 1);
+
+	for (u32 i = 0; i <= CAUSES_CLASS - CAUSES_HASHED; i++)
+		if (ledger_cause_fits(ledger_cause_at(account, first + i), wait, wait->object,
+				      wait->holder))
+			return first + i + 1;
+	return 0;
+}
+
+static __always_inline u32 ledger_find_class(struct ledger_task *account, const struct wait *wait)
+{
+	for (u32 i = CAUSES_CLASS; i < CAUSES_QUEUE; i++)
+		if (ledger_cause_fits(&account->causes[i], wait, 0, 0))
 			return i + 1;
-		if (cause->count)
-			continue;
-		cause->object = object;
-		cause->holder = holder;
-		cause->state = (u8)wait->state;
-		cause->call = (u16)wait->call;
-		return i + 1;
-	}
 	return 0;
 }
 
@@ -228,10 +247,9 @@ static __always_inline bool ledger_name_block(struct ledger_task *account, const
 	/* Most threads wait for the same thing again and again. */
 	if (!place ||
 	    !ledger_cause_is(ledger_cause_at(account, place - 1), wait, wait->object, wait->holder))
-		place = ledger_find_cause(account, wait, wait->object, wait->holder, 0,
-					  CAUSES_EXACT);
+		place = ledger_find_exact(account, wait);
 	if (!place)
-		place = ledger_find_cause(account, wait, 0, 0, CAUSES_EXACT, CAUSES_CLASS);
+		place = ledger_find_class(account, wait);
 	account->cause = place;
 	if (!place) {
 		account->unnamed++;
@@ -411,7 +429,8 @@ static __always_inline bool ledger_copy(const struct ledger_task *account, struc
 	ledger_barrier();
 	__builtin_memcpy(row->ns, account->ns, sizeof(row->ns));
 	__builtin_memcpy(row->entries, account->entries, sizeof(row->entries));
-	__builtin_memcpy(row->causes, account->causes, sizeof(row->causes));
+	for (u32 i = 0; i < CAUSES_MAX; i++)
+		row->causes[i] = account->causes[i];
 	row->begin_ns = account->begin_ns;
 	row->voluntary = account->voluntary;
 	row->involuntary = account->involuntary;

@@ -94,10 +94,8 @@ static __always_inline void fill_row(struct rec_ledger *row, const struct ledger
 static __always_inline void add_to_sum(struct rec_ledger *sum, const struct ledger_task *account)
 {
 	for (u32 i = 0; i < STATE_COUNT; i++) {
-		if (account->ns[i])
-			__sync_fetch_and_add(&sum->ns[i], account->ns[i]);
-		if (account->entries[i])
-			__sync_fetch_and_add(&sum->entries[i], account->entries[i]);
+		__sync_fetch_and_add(&sum->ns[i], account->ns[i]);
+		__sync_fetch_and_add(&sum->entries[i], account->entries[i]);
 	}
 	__sync_fetch_and_add(&sum->end_ns, account->last_ns - account->begin_ns);
 	__sync_fetch_and_add(&sum->threads, 1);
