@@ -39,10 +39,39 @@ struct pid {
 	struct upid numbers[1];
 };
 
+struct list_head {
+	struct list_head *next;
+};
+
+struct kernfs_node {
+	u64 id;
+};
+
 struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup_root {
+	int hierarchy_id;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+	struct cgroup_root *root;
+};
 
 struct css_set {
 	struct cgroup *dfl_cgrp;
+	struct list_head cgrp_links;
+};
+
+struct cgrp_cset_link {
+	struct cgroup *cgrp;
+	struct list_head cgrp_link;
 };
 
 struct super_block {
@@ -114,6 +143,18 @@ struct cfs_rq {
 	int throttle_count;
 };
 
+struct mm_struct {
+	struct file *exe_file;
+};
+
+typedef struct {
+	unsigned int val;
+} kuid_t;
+
+struct cred {
+	kuid_t uid;
+};
+
 struct sched_entity {
 	u64 sum_exec_runtime;
 	struct cfs_rq *cfs_rq;
@@ -146,8 +187,11 @@ struct task_struct {
 	unsigned long nivcsw;
 	struct sched_entity se;
 	struct sched_info sched_info;
+	struct mm_struct *mm;
+	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
+	struct cred *real_cred;
 	struct css_set *cgroups;
 	struct files_struct *files;
 	char comm[16];
