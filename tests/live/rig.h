@@ -7,6 +7,7 @@
 #define DWELL_TESTS_RIG_H
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
