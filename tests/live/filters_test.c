@@ -11,9 +11,9 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "../../src/base/cgroup.h"
+#include "../../src/cmd/select.h"
 #include "rig.h"
 #include "tap.h"
 
@@ -232,6 +232,36 @@ static const struct cgroup_mount *v2_of(const struct cgroup_mount *mounts, int c
 	return NULL;
 }
 
+#define CONTAINER_TAIL "456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+/* Two cgroups as Docker names them, of which the process is in the first. */
+static void containers_are_found_by_id(struct rig *rig, const struct subject *subject,
+				       const struct cgroup_mount *mount)
+{
+	static const char one[] = "docker-d3e1" CONTAINER_TAIL ".scope";
+	static const char two[] = "docker-d3e2" CONTAINER_TAIL ".scope";
+	struct selection *selection = calloc(1, sizeof(*selection));
+
+	make_dir(mount, one);
+	make_dir(mount, two);
+	write_pid(mount, one, subject->pid);
+	tap(select_take(selection, SELECT_CONTAINER, "d3e1") == 0 && selection->count == 1 &&
+		    wanted(rig, selection->filters, 1) == 2,
+	    "a container by the beginning of its id");
+	tap(select_take(selection, SELECT_CONTAINER, "d3e") == -ENOTUNIQ,
+	    "an id of two containers is refused");
+	tap(select_take(selection, SELECT_CONTAINER, "d3e3") == -ENOENT,
+	    "an id of none is refused");
+	selection->count = 0;
+	tap(select_take(selection, SELECT_CGROUP, one) == 0 && selection->count == 1 &&
+		    wanted(rig, selection->filters, 1) == 2,
+	    "a cgroup by its path below the mount");
+	write_pid(mount, "/", subject->pid);
+	remove_dir(mount, one);
+	remove_dir(mount, two);
+	free(selection);
+}
+
 /* v2 where it is mounted, and a v1 hierarchy without controllers, as systemd's own is. */
 static void cgroups_of_both_versions(struct rig *rig, const struct subject *subject)
 {
@@ -241,9 +271,10 @@ static void cgroups_of_both_versions(struct rig *rig, const struct subject *subj
 	int count = cgroup_list_mounts(mounts, CGROUP_MOUNTS_MAX);
 	const struct cgroup_mount *found = v2_of(mounts, count);
 
-	if (found)
+	if (found) {
 		cgroups_include_descendants(rig, subject, found);
-	else
+		containers_are_found_by_id(rig, subject, found);
+	} else
 		puts("ok - cgroup v2 # SKIP it is not mounted");
 	found = NULL;
 	for (int i = 0; i < count; i++) /* one that has a controller, where there is one */
@@ -264,16 +295,16 @@ static void cgroups_of_both_versions(struct rig *rig, const struct subject *subj
 static void verdicts_follow_changes(struct rig *rig, struct subject *subject)
 {
 	struct filter_key pid = number(FILTER_PID, (u64)subject->pid);
-	struct filter_key sleep_exe = {.kind = FILTER_EXE};
-	struct stat st;
+	struct selection *selection = calloc(1, sizeof(*selection));
+	struct filter_key sleep_exe;
 
 	tap(subject_does(subject, 'n'), "the process takes another name");
 	EXPECT(0, "the old name", comm("dwell-main"));
 	EXPECT(1, "the new name", comm("dwell-renamed"));
-	if (!tap(!stat("/bin/sleep", &st), "there is a /bin/sleep"))
+	if (!tap(!select_take(selection, SELECT_EXE, "/bin/sleep"), "there is a /bin/sleep"))
 		return;
-	sleep_exe.value[0] = st.st_ino;
-	sleep_exe.value[1] = (u64)major(st.st_dev) << 20 | minor(st.st_dev);
+	sleep_exe = selection->filters[0];
+	free(selection);
 	EXPECT(0, "exe, before the exec", sleep_exe, pid);
 	tap(subject_does(subject, 'e'), "the process becomes /bin/sleep");
 	EXPECT(1, "exe, after the exec", sleep_exe, pid);
