@@ -57,5 +57,6 @@ extern struct filters_map filters SEC(".maps");
 #include "ledger.bpf.h"
 #include "split.bpf.h"
 #include "account.bpf.h"
+#include "path.bpf.h"
 
 #endif

@@ -29,6 +29,19 @@ struct pid_namespace {
 	struct ns_common ns;
 };
 
+struct mnt_namespace {
+	struct ns_common ns;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+struct nsproxy {
+	struct mnt_namespace *mnt_ns;
+	struct net *net_ns;
+};
+
 struct upid {
 	int nr;
 	struct pid_namespace *ns;
@@ -85,6 +98,7 @@ struct inode {
 };
 
 struct qstr {
+	u32 len;
 	const unsigned char *name;
 };
 
@@ -93,7 +107,18 @@ struct dentry {
 	struct qstr d_name;
 };
 
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
 struct path {
+	struct vfsmount *mnt;
 	struct dentry *dentry;
 };
 
@@ -155,6 +180,20 @@ struct cred {
 	kuid_t uid;
 };
 
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live;
+	int group_exit_code;
+	unsigned int flags;
+};
+
+struct linux_binprm {
+	const char *filename;
+};
+
 struct sched_entity {
 	u64 sum_exec_runtime;
 	struct cfs_rq *cfs_rq;
@@ -181,6 +220,7 @@ struct task_struct {
 	unsigned int in_iowait : 1;
 	int nr_cpus_allowed;
 	const struct cpumask *cpus_ptr;
+	int exit_code;
 	u64 start_time;
 	u64 start_boottime;
 	unsigned long nvcsw;
@@ -194,6 +234,8 @@ struct task_struct {
 	struct cred *real_cred;
 	struct css_set *cgroups;
 	struct files_struct *files;
+	struct nsproxy *nsproxy;
+	struct signal_struct *signal;
 	char comm[16];
 };
 

@@ -69,7 +69,26 @@ struct inode {
 	struct super_block *i_sb;
 	unsigned long i_ino;
 };
+struct dentry {
+	struct dentry *d_parent;
+	struct {
+		u32 len;
+		const unsigned char *name;
+	} d_name;
+};
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
 struct file {
+	struct {
+		struct vfsmount *mnt;
+		struct dentry *dentry;
+	} f_path;
 	struct inode *f_inode;
 };
 struct mm_struct {
@@ -203,5 +222,6 @@ static inline u32 bpf_get_prandom_u32(void)
 #include "../../bpf/emit.bpf.h"
 #include "../../bpf/ledger.bpf.h"
 #include "../../bpf/split.bpf.h"
+#include "../../bpf/path.bpf.h"
 
 #endif
