@@ -49,7 +49,7 @@ enum scope {
 	KIND(TREE, "tree", "process that fits with all that it makes, as pid; 0")
 
 enum filter_kind {
-#define KIND(NAME, ...) FILTER_##NAME,
+#define KIND(NAME, ...) FILTER_BY_##NAME,
 	FILTER_KINDS(KIND)
 #undef KIND
 		FILTER_KIND_COUNT

@@ -65,8 +65,8 @@ static __always_inline struct live_config *live_config(void)
 	return bpf_map_lookup_elem(&live_configs, &zero);
 }
 
-#define FILTER_DEPTH_MAX       32 /* ancestors of a cgroup or a process that are looked at */
-#define FILTER_HIERARCHIES_MAX 16 /* a kernel has 15 controllers at most, and v2 */
+#define FILTER_DEPTH_MAX 32  /* ancestors of a process that are looked at */
+#define FILTER_STEPS_MAX 128 /* cgroups and ancestors of them, over all hierarchies */
 
 static __always_inline bool filter_is_listed(u64 kind, u64 first, u64 second)
 {
@@ -78,7 +78,7 @@ static __always_inline bool filter_is_listed(u64 kind, u64 first, u64 second)
 /* A name as the kernel will cut it: 15 bytes and NUL. */
 static __always_inline bool filter_comm_is_listed(const void *comm)
 {
-	struct filter_key key = {.kind = FILTER_COMM};
+	struct filter_key key = {.kind = FILTER_BY_COMM};
 
 	if (bpf_probe_read_kernel_str(key.value, COMM_BYTES, comm) < 0)
 		return false;
@@ -89,45 +89,36 @@ static __always_inline bool filter_exe_is_listed(struct task_struct *task)
 {
 	struct inode *inode = BPF_CORE_READ(task, mm, exe_file, f_inode);
 
-	return inode && filter_is_listed(FILTER_EXE, BPF_CORE_READ(inode, i_ino),
+	return inode && filter_is_listed(FILTER_BY_EXE, BPF_CORE_READ(inode, i_ino),
 					 BPF_CORE_READ(inode, i_sb, s_dev));
 }
 
-/* Itself or an ancestor. Not inlined: called at two places, and a loop is dear to verify. */
-static __noinline bool filter_cgroup_is_listed(struct cgroup *cgroup)
+/*
+ * Its cgroup or an ancestor of it, in each hierarchy. A task is in one cgroup of each, and those
+ * without a controller, as systemd's own on v1, are in this list only. One loop over all of them: a
+ * loop in a loop is dear to verify.
+ */
+static __noinline bool filter_is_in_cgroup(struct task_struct *task, bool with_v1)
 {
-	u64 hierarchy = (u32)BPF_CORE_READ(cgroup, root, hierarchy_id);
+	struct css_set *set = BPF_CORE_READ(task, cgroups);
+	struct list_head *head = css_set_links(set);
+	struct list_head *link = with_v1 ? BPF_CORE_READ(head, next) : head;
+	struct cgroup *cgroup = with_v1 ? NULL : BPF_CORE_READ(set, dfl_cgrp);
+	u64 hierarchy = CGROUP_V2_HIERARCHY;
 
-	for (u32 depth = 0; depth < FILTER_DEPTH_MAX && cgroup; depth++) {
-		if (filter_is_listed(FILTER_CGROUP, BPF_CORE_READ(cgroup, kn, id), hierarchy))
+	for (u32 step = 0; step < FILTER_STEPS_MAX; step++) {
+		if (!cgroup) { /* above a root: the next hierarchy */
+			if (!link || link == head)
+				return false;
+			cgroup = BPF_CORE_READ(cgroup_link(link), cgrp);
+			hierarchy = (u32)BPF_CORE_READ(cgroup, root, hierarchy_id);
+			link = BPF_CORE_READ(link, next);
+		}
+		if (filter_is_listed(FILTER_BY_CGROUP, BPF_CORE_READ(cgroup, kn, id), hierarchy))
 			return true;
 		cgroup = BPF_CORE_READ(cgroup, self.parent, cgroup);
 	}
 	return false;
-}
-
-/* A task is in one cgroup of each hierarchy; those without a controller are in this list only. */
-static __noinline bool filter_any_cgroup_is_listed(struct task_struct *task)
-{
-	struct css_set *set = BPF_CORE_READ(task, cgroups);
-	struct list_head *head = css_set_links(set);
-	struct list_head *link = BPF_CORE_READ(head, next);
-
-	for (u32 i = 0; i < FILTER_HIERARCHIES_MAX && link && link != head; i++) {
-		struct cgroup *cgroup = BPF_CORE_READ(cgroup_link(link), cgrp);
-
-		if (cgroup && filter_cgroup_is_listed(cgroup))
-			return true;
-		link = BPF_CORE_READ(link, next);
-	}
-	return false;
-}
-
-static __always_inline bool filter_is_in_cgroup(struct task_struct *task, struct live_config *live)
-{
-	if (live->filter_cgroup_v1)
-		return filter_any_cgroup_is_listed(task);
-	return filter_cgroup_is_listed(BPF_CORE_READ(task, cgroups, dfl_cgrp));
 }
 
 /* For who was there before dwell: an orphan has lost its ancestors, and is not found. */
@@ -136,7 +127,7 @@ static __noinline bool filter_is_in_tree(struct task_struct *task)
 	for (u32 depth = 0; depth < FILTER_DEPTH_MAX && task; depth++) {
 		u32 tgid = task_tgid(task);
 
-		if (tgid && filter_is_listed(FILTER_TREE, tgid, 0))
+		if (tgid && filter_is_listed(FILTER_BY_TREE, tgid, 0))
 			return true;
 		if (BPF_CORE_READ(task, pid) <= 1)
 			break; /* process 1, or the idle task, which is its own parent */
@@ -152,21 +143,22 @@ static __always_inline bool filter_fits(struct task_struct *task, const void *co
 
 	if (!kinds)
 		return false;
-	if ((kinds & FILTER_KIND_BIT(FILTER_PID)) && !filter_is_listed(FILTER_PID, tgid, 0))
+	if ((kinds & FILTER_KIND_BIT(FILTER_BY_PID)) && !filter_is_listed(FILTER_BY_PID, tgid, 0))
 		return false;
-	if ((kinds & FILTER_KIND_BIT(FILTER_TID)) &&
-	    !filter_is_listed(FILTER_TID, task_tid(task), 0))
+	if ((kinds & FILTER_KIND_BIT(FILTER_BY_TID)) &&
+	    !filter_is_listed(FILTER_BY_TID, task_tid(task), 0))
 		return false;
-	if ((kinds & FILTER_KIND_BIT(FILTER_COMM)) && !filter_comm_is_listed(comm))
+	if ((kinds & FILTER_KIND_BIT(FILTER_BY_COMM)) && !filter_comm_is_listed(comm))
 		return false;
-	if ((kinds & FILTER_KIND_BIT(FILTER_UID)) &&
-	    !filter_is_listed(FILTER_UID, BPF_CORE_READ(task, real_cred, uid.val), 0))
+	if ((kinds & FILTER_KIND_BIT(FILTER_BY_UID)) &&
+	    !filter_is_listed(FILTER_BY_UID, BPF_CORE_READ(task, real_cred, uid.val), 0))
 		return false;
-	if ((kinds & FILTER_KIND_BIT(FILTER_EXE)) && !filter_exe_is_listed(task))
+	if ((kinds & FILTER_KIND_BIT(FILTER_BY_EXE)) && !filter_exe_is_listed(task))
 		return false;
-	if ((kinds & FILTER_KIND_BIT(FILTER_TREE)) && !in_tree && !filter_is_in_tree(task))
+	if ((kinds & FILTER_KIND_BIT(FILTER_BY_TREE)) && !in_tree && !filter_is_in_tree(task))
 		return false;
-	return !(kinds & FILTER_KIND_BIT(FILTER_CGROUP)) || filter_is_in_cgroup(task, live);
+	return !(kinds & FILTER_KIND_BIT(FILTER_BY_CGROUP)) ||
+	       filter_is_in_cgroup(task, live->filter_cgroup_v1);
 }
 
 /* in_tree: known to descend from a listed process; else its ancestors are asked. */

@@ -271,7 +271,7 @@ static void sum_up_filters(const struct capture *capture, struct live_config *li
 		const struct filter_key *filter = &capture->filters[i];
 
 		live->filter_kinds |= FILTER_KIND_BIT(filter->kind);
-		if (filter->kind == FILTER_CGROUP && filter->value[1] != CGROUP_V2_HIERARCHY)
+		if (filter->kind == FILTER_BY_CGROUP && filter->value[1] != CGROUP_V2_HIERARCHY)
 			live->filter_cgroup_v1 = 1;
 	}
 }

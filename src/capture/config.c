@@ -110,26 +110,26 @@ static int check_probe(const struct probe *probe, struct complaint *complaint)
 
 static int check_filter(const struct filter_key *filter, struct complaint *complaint)
 {
-	const char *name = (const char *)filter->value; /* of FILTER_COMM */
+	const char *name = (const char *)filter->value; /* of FILTER_BY_COMM */
 	u64 value = filter->value[0];
 
 	switch (filter->kind) {
-	case FILTER_PID:
-	case FILTER_TID:
-	case FILTER_TREE:
+	case FILTER_BY_PID:
+	case FILTER_BY_TID:
+	case FILTER_BY_TREE:
 		if (value == 0 || value > PID_LIMIT || filter->value[1])
 			return complain(complaint, -ERANGE, "pid", "must be from 1 to 4194304");
 		return 0;
-	case FILTER_UID:
+	case FILTER_BY_UID:
 		if (value > U32_LIMIT || filter->value[1])
 			return complain(complaint, -ERANGE, "uid", "must be below 2^32");
 		return 0;
-	case FILTER_COMM:
+	case FILTER_BY_COMM:
 		if (!name[0] || name[COMM_BYTES - 1])
 			return complain(complaint, -ERANGE, "comm", "must be 1 to 15 bytes long");
 		return 0;
-	case FILTER_EXE:
-	case FILTER_CGROUP:
+	case FILTER_BY_EXE:
+	case FILTER_BY_CGROUP:
 		if (value == 0 || filter->value[1] > U32_LIMIT)
 			return complain(complaint, -ERANGE, "exe or cgroup", "is impossible");
 		return 0;

@@ -119,7 +119,7 @@ static int start_command(struct run *run, char **command)
 	}
 	close(fds[0]);
 	run->go_fd = fds[1];
-	run->tree = (struct filter_key){FILTER_TREE, {(u64)run->child}};
+	run->tree = (struct filter_key){FILTER_BY_TREE, {(u64)run->child}};
 	return run->child < 0 ? -errno : 0;
 }
 

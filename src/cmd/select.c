@@ -15,7 +15,7 @@
 #include "../base/text.h"
 
 static const char *const kind_names[FILTER_KIND_COUNT] = {
-#define KIND(NAME, name, ...) [FILTER_##NAME] = name,
+#define KIND(NAME, name, ...) [FILTER_BY_##NAME] = name,
 	FILTER_KINDS(KIND)
 #undef KIND
 };
@@ -70,11 +70,11 @@ static int check_task(u32 task, enum filter_kind kind)
 	if (process < 0) {
 		log_error("cannot measure %s %u: there is no such %s (%s); pids are those of "
 			  "dwell's own pid namespace",
-			  kind_names[kind], task, kind == FILTER_PID ? "process" : "thread",
+			  kind_names[kind], task, kind == FILTER_BY_PID ? "process" : "thread",
 			  strerror((int)-process));
 		return -ESRCH;
 	}
-	if (kind == FILTER_PID && process != task) {
+	if (kind == FILTER_BY_PID && process != task) {
 		log_error("cannot measure process %u: it is a thread of process %lld; use --tid %u "
 			  "or --pid %lld",
 			  task, (long long)process, task, (long long)process);
@@ -109,7 +109,7 @@ static int take_tasks(struct selection *selection, enum filter_kind kind, const 
 /* The kernel keeps 15 bytes of a name: what it cuts, we cut. */
 static int take_comm(struct selection *selection, const char *name)
 {
-	struct filter_key filter = {.kind = FILTER_COMM};
+	struct filter_key filter = {.kind = FILTER_BY_COMM};
 
 	if (!*name) {
 		log_error("--comm needs a name, as /proc/PID/comm has it");
@@ -143,7 +143,7 @@ static u64 device_of(int fd, const struct stat *st)
 static int take_exe(struct selection *selection, const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_PATH | O_CLOEXEC);
-	struct filter_key filter = {.kind = FILTER_EXE};
+	struct filter_key filter = {.kind = FILTER_BY_EXE};
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st)) {
@@ -165,7 +165,7 @@ static int take_exe(struct selection *selection, const char *path)
 
 static int take_uid(struct selection *selection, const char *user)
 {
-	struct filter_key filter = {.kind = FILTER_UID};
+	struct filter_key filter = {.kind = FILTER_BY_UID};
 	const struct passwd *entry;
 
 	if (text_parse_u64(user, 0, U32_LIMIT - 1, &filter.value[0])) {
@@ -189,9 +189,9 @@ int select_take(struct selection *selection, int option, const char *value)
 		selection->all = true;
 		return 0;
 	case SELECT_PID:
-		return take_tasks(selection, FILTER_PID, value);
+		return take_tasks(selection, FILTER_BY_PID, value);
 	case SELECT_TID:
-		return take_tasks(selection, FILTER_TID, value);
+		return take_tasks(selection, FILTER_BY_TID, value);
 	case SELECT_COMM:
 		return take_comm(selection, value);
 	case SELECT_EXE:

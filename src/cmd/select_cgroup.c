@@ -33,7 +33,7 @@ static int find_trees(struct trees *trees, const char *what)
 static int add(struct selection *selection, const struct cgroup_mount *mount, u64 id,
 	       const char *word)
 {
-	return select_add(selection, (struct filter_key){FILTER_CGROUP, {id, mount->hierarchy}},
+	return select_add(selection, (struct filter_key){FILTER_BY_CGROUP, {id, mount->hierarchy}},
 			  word);
 }
 

@@ -143,7 +143,7 @@ static void copy_failure(struct finding *finding, const struct failure *failure)
 static int try_feature(struct clinic *clinic, struct finding *finding)
 {
 	struct probe probe = probe_for(clinic, finding->feature);
-	struct filter_key trigger = {FILTER_PID, {(u64)trigger_pid(clinic->trigger)}};
+	struct filter_key trigger = {FILTER_BY_PID, {(u64)trigger_pid(clinic->trigger)}};
 	struct capture_config config = {
 		.probes = &probe,
 		.probe_count = 1,

@@ -87,7 +87,7 @@ static int follow_workload(struct rig *rig, struct ledger_book *book, struct hea
 	struct capture *capture;
 	size_t refused = 0;
 	int fds[2];
-	struct filter_key tree = {.kind = FILTER_TREE};
+	struct filter_key tree = {.kind = FILTER_BY_TREE};
 	pid_t child;
 
 	if (pipe(fds))

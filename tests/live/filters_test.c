@@ -88,7 +88,7 @@ static bool subject_does(struct subject *subject, char order)
 
 static struct filter_key comm(const char *name)
 {
-	struct filter_key key = {.kind = FILTER_COMM};
+	struct filter_key key = {.kind = FILTER_BY_COMM};
 
 	snprintf((char *)key.value, COMM_BYTES, "%s", name);
 	return key;
@@ -127,14 +127,14 @@ static u64 wanted(struct rig *rig, const struct filter_key *filters, size_t coun
 
 static void tasks_are_found_by_what_they_are(struct rig *rig, const struct subject *subject)
 {
-	struct filter_key pid = number(FILTER_PID, (u64)subject->pid);
-	struct filter_key side = number(FILTER_TID, (u64)subject->side_tid);
-	struct filter_key uid = number(FILTER_UID, SUBJECT_UID);
+	struct filter_key pid = number(FILTER_BY_PID, (u64)subject->pid);
+	struct filter_key side = number(FILTER_BY_TID, (u64)subject->side_tid);
+	struct filter_key uid = number(FILTER_BY_UID, SUBJECT_UID);
 
 	EXPECT(2, "pid", pid);
 	EXPECT(3, "one pid or another", pid, rig->filter);
 	EXPECT(1, "tid", side);
-	EXPECT(0, "a thread's tid is no pid", number(FILTER_PID, (u64)subject->side_tid));
+	EXPECT(0, "a thread's tid is no pid", number(FILTER_BY_PID, (u64)subject->side_tid));
 	EXPECT(1, "comm", comm("dwell-main"));
 	EXPECT(2, "one comm or another", comm("dwell-main"), comm("dwell-side"));
 	EXPECT(0, "the beginning of a comm", comm("dwell-mai"));
@@ -143,9 +143,9 @@ static void tasks_are_found_by_what_they_are(struct rig *rig, const struct subje
 	EXPECT(1, "uid and comm", uid, comm("dwell-side"));
 	EXPECT(0, "another's pid and uid", rig->filter, uid);
 	EXPECT(0, "tid and another comm", side, comm("dwell-main"));
-	EXPECT(2, "a tree by its root", number(FILTER_TREE, (u64)subject->pid));
+	EXPECT(2, "a tree by its root", number(FILTER_BY_TREE, (u64)subject->pid));
 	EXPECT(3, "the tree of this process, without itself and its worker",
-	       number(FILTER_TREE, (u64)getpid()));
+	       number(FILTER_BY_TREE, (u64)getpid()));
 }
 
 static void all_has_kernel_threads(struct rig *rig)
@@ -188,7 +188,7 @@ static void remove_dir(const struct cgroup_mount *mount, const char *path)
 
 static struct filter_key cgroup(const struct cgroup_mount *mount, const char *path)
 {
-	struct filter_key key = {FILTER_CGROUP, {0, mount->hierarchy}};
+	struct filter_key key = {FILTER_BY_CGROUP, {0, mount->hierarchy}};
 
 	if (cgroup_id(mount, path, &key.value[0]))
 		key.value[0] = ~0ULL;
@@ -198,7 +198,7 @@ static struct filter_key cgroup(const struct cgroup_mount *mount, const char *pa
 static void cgroups_include_descendants(struct rig *rig, const struct subject *subject,
 					const struct cgroup_mount *mount)
 {
-	struct filter_key uid = number(FILTER_UID, SUBJECT_UID);
+	struct filter_key uid = number(FILTER_BY_UID, SUBJECT_UID);
 	char outer[64], inner[80], other[80];
 
 	snprintf(outer, sizeof(outer), "dwell-test-%d", getpid());
@@ -294,7 +294,7 @@ static void cgroups_of_both_versions(struct rig *rig, const struct subject *subj
 
 static void verdicts_follow_changes(struct rig *rig, struct subject *subject)
 {
-	struct filter_key pid = number(FILTER_PID, (u64)subject->pid);
+	struct filter_key pid = number(FILTER_BY_PID, (u64)subject->pid);
 	struct selection *selection = calloc(1, sizeof(*selection));
 	struct filter_key sleep_exe;
 

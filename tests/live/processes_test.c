@@ -94,7 +94,7 @@ static size_t probe_index(const char *program)
 /* Follows the tree from before its first child to after its last. */
 static bool follow(struct rig *rig, struct truth *ret_truth, struct process_book *ret_book)
 {
-	struct filter_key tree = {.kind = FILTER_TREE};
+	struct filter_key tree = {.kind = FILTER_BY_TREE};
 	struct capture_config config =
 		rig_config(rig, signal_process.probes, signal_process.probe_count);
 	struct capture *capture;

@@ -55,7 +55,7 @@ static inline int rig_start(struct rig *rig, size_t queue_bytes)
 		err = worker_start(rig->queue, NULL, 0, &rig->worker);
 	if (!err)
 		err = child_start(&rig->firer, firer_run, NULL, -1);
-	rig->filter = (struct filter_key){FILTER_PID, {(u64)rig->firer.pid}};
+	rig->filter = (struct filter_key){FILTER_BY_PID, {(u64)rig->firer.pid}};
 	return err;
 }
 

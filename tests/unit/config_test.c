@@ -6,7 +6,7 @@
 #include "../../src/capture/capture.h"
 
 static const struct probe probe = {.program = "canary_tp_btf"};
-static const struct filter_key one_pid = {FILTER_PID, {1}};
+static const struct filter_key one_pid = {FILTER_BY_PID, {1}};
 
 /* Never used as a queue: only that there is one is checked. */
 static struct queue *some_queue(void)
@@ -85,19 +85,19 @@ static void filters_are_checked(void **state)
 		struct filter_key filter;
 		int err;
 	} rows[] = {
-		{{FILTER_PID, {0}}, -ERANGE},
-		{{FILTER_TID, {PID_LIMIT + 1}}, -ERANGE},
-		{{FILTER_TREE, {0}}, -ERANGE},
-		{{FILTER_TREE, {PID_LIMIT}}, 0},
-		{{FILTER_PID, {1, 1}}, -ERANGE},
-		{{FILTER_UID, {0}}, 0},
-		{{FILTER_UID, {U32_LIMIT + 1}}, -ERANGE},
-		{{FILTER_COMM, {'a'}}, 0},
-		{{FILTER_COMM, {0}}, -ERANGE},
-		{{FILTER_COMM, {'a', ~0ULL}}, -ERANGE}, /* not ended by NUL */
-		{{FILTER_EXE, {0, 1}}, -ERANGE},
-		{{FILTER_CGROUP, {1, 0}}, 0},
-		{{FILTER_CGROUP, {1, U32_LIMIT + 1}}, -ERANGE},
+		{{FILTER_BY_PID, {0}}, -ERANGE},
+		{{FILTER_BY_TID, {PID_LIMIT + 1}}, -ERANGE},
+		{{FILTER_BY_TREE, {0}}, -ERANGE},
+		{{FILTER_BY_TREE, {PID_LIMIT}}, 0},
+		{{FILTER_BY_PID, {1, 1}}, -ERANGE},
+		{{FILTER_BY_UID, {0}}, 0},
+		{{FILTER_BY_UID, {U32_LIMIT + 1}}, -ERANGE},
+		{{FILTER_BY_COMM, {'a'}}, 0},
+		{{FILTER_BY_COMM, {0}}, -ERANGE},
+		{{FILTER_BY_COMM, {'a', ~0ULL}}, -ERANGE}, /* not ended by NUL */
+		{{FILTER_BY_EXE, {0, 1}}, -ERANGE},
+		{{FILTER_BY_CGROUP, {1, 0}}, 0},
+		{{FILTER_BY_CGROUP, {1, U32_LIMIT + 1}}, -ERANGE},
 		{{FILTER_KIND_COUNT, {1}}, -EINVAL},
 	};
 	struct capture_config config = good();

@@ -70,10 +70,10 @@ static void add(u64 kind, u64 first, u64 second)
 
 static void add_comm(const char *comm)
 {
-	struct filter_key key = {.kind = FILTER_COMM};
+	struct filter_key key = {.kind = FILTER_BY_COMM};
 
 	memcpy(key.value, comm, strlen(comm));
-	add(FILTER_COMM, key.value[0], key.value[1]);
+	add(FILTER_BY_COMM, key.value[0], key.value[1]);
 }
 
 static bool wants_only_by(u64 kind, u64 first, u64 second)
@@ -102,7 +102,7 @@ static void own_processes_are_never_wanted(void **state)
 {
 	(void)state;
 	cfg_self_tgid = 100;
-	add(FILTER_PID, 100, 0);
+	add(FILTER_BY_PID, 100, 0);
 	assert_false(filter_wants(&task));
 	live.scope = SCOPE_ALL;
 	assert_false(filter_wants(&task));
@@ -115,18 +115,18 @@ static void own_processes_are_never_wanted(void **state)
 static void each_kind_looks_at_its_own(void **state)
 {
 	(void)state;
-	assert_true(wants_only_by(FILTER_PID, 100, 0));
-	assert_false(wants_only_by(FILTER_PID, 101, 0));
-	assert_true(wants_only_by(FILTER_TID, 101, 0));
-	assert_false(wants_only_by(FILTER_TID, 100, 0));
-	assert_true(wants_only_by(FILTER_UID, 1000, 0));
-	assert_false(wants_only_by(FILTER_UID, 0, 0));
-	assert_true(wants_only_by(FILTER_EXE, EXE_INODE, EXE_DEVICE));
-	assert_false(wants_only_by(FILTER_EXE, EXE_INODE, EXE_DEVICE + 1));
-	assert_false(wants_only_by(FILTER_EXE, EXE_INODE + 1, EXE_DEVICE));
+	assert_true(wants_only_by(FILTER_BY_PID, 100, 0));
+	assert_false(wants_only_by(FILTER_BY_PID, 101, 0));
+	assert_true(wants_only_by(FILTER_BY_TID, 101, 0));
+	assert_false(wants_only_by(FILTER_BY_TID, 100, 0));
+	assert_true(wants_only_by(FILTER_BY_UID, 1000, 0));
+	assert_false(wants_only_by(FILTER_BY_UID, 0, 0));
+	assert_true(wants_only_by(FILTER_BY_EXE, EXE_INODE, EXE_DEVICE));
+	assert_false(wants_only_by(FILTER_BY_EXE, EXE_INODE, EXE_DEVICE + 1));
+	assert_false(wants_only_by(FILTER_BY_EXE, EXE_INODE + 1, EXE_DEVICE));
 	task.mm = NULL; /* a kernel thread has no executable */
-	assert_false(wants_only_by(FILTER_EXE, EXE_INODE, EXE_DEVICE));
-	assert_false(wants_only_by(FILTER_EXE, 0, 0));
+	assert_false(wants_only_by(FILTER_BY_EXE, EXE_INODE, EXE_DEVICE));
+	assert_false(wants_only_by(FILTER_BY_EXE, 0, 0));
 }
 
 static void names_are_whole(void **state)
@@ -157,24 +157,24 @@ static void rename_is_judged_by_the_new_name(void **state)
 static void cgroups_include_descendants(void **state)
 {
 	(void)state;
-	assert_true(wants_only_by(FILTER_CGROUP, 20, CGROUP_V2_HIERARCHY));
-	assert_true(wants_only_by(FILTER_CGROUP, 1, CGROUP_V2_HIERARCHY));
-	assert_false(wants_only_by(FILTER_CGROUP, 30, CGROUP_V2_HIERARCHY));
+	assert_true(wants_only_by(FILTER_BY_CGROUP, 20, CGROUP_V2_HIERARCHY));
+	assert_true(wants_only_by(FILTER_BY_CGROUP, 1, CGROUP_V2_HIERARCHY));
+	assert_false(wants_only_by(FILTER_BY_CGROUP, 30, CGROUP_V2_HIERARCHY));
 	cgroups.dfl_cgrp = v2_link.cgrp = &v2_root;
-	assert_false(wants_only_by(FILTER_CGROUP, 20, CGROUP_V2_HIERARCHY));
+	assert_false(wants_only_by(FILTER_BY_CGROUP, 20, CGROUP_V2_HIERARCHY));
 }
 
 static void cgroups_of_v1_are_told_apart_by_hierarchy(void **state)
 {
 	(void)state;
 	live.filter_cgroup_v1 = 1;
-	assert_true(wants_only_by(FILTER_CGROUP, 30, V1_HIERARCHY));
-	assert_true(wants_only_by(FILTER_CGROUP, 1, V1_HIERARCHY));
-	assert_false(wants_only_by(FILTER_CGROUP, 20, V1_HIERARCHY));
-	assert_false(wants_only_by(FILTER_CGROUP, 30, V1_HIERARCHY + 1));
-	assert_true(wants_only_by(FILTER_CGROUP, 20, CGROUP_V2_HIERARCHY)); /* v2 as well */
+	assert_true(wants_only_by(FILTER_BY_CGROUP, 30, V1_HIERARCHY));
+	assert_true(wants_only_by(FILTER_BY_CGROUP, 1, V1_HIERARCHY));
+	assert_false(wants_only_by(FILTER_BY_CGROUP, 20, V1_HIERARCHY));
+	assert_false(wants_only_by(FILTER_BY_CGROUP, 30, V1_HIERARCHY + 1));
+	assert_true(wants_only_by(FILTER_BY_CGROUP, 20, CGROUP_V2_HIERARCHY)); /* v2 as well */
 	live.filter_cgroup_v1 = 0;
-	assert_false(wants_only_by(FILTER_CGROUP, 30, V1_HIERARCHY));
+	assert_false(wants_only_by(FILTER_BY_CGROUP, 30, V1_HIERARCHY));
 }
 
 static void cgroup_lists_are_bounded(void **state)
@@ -183,28 +183,28 @@ static void cgroup_lists_are_bounded(void **state)
 	live.filter_cgroup_v1 = 1;
 	v1_link.cgrp_link.next = &v1_link.cgrp_link; /* never ends */
 	v1_group.self.parent = &v1_group.self;
-	assert_false(wants_only_by(FILTER_CGROUP, 77, V1_HIERARCHY));
+	assert_false(wants_only_by(FILTER_BY_CGROUP, 77, V1_HIERARCHY));
 	v1_group.self.parent = &v1_root.self;
 	cgroups.cgrp_links.next = NULL;
-	assert_false(wants_only_by(FILTER_CGROUP, 30, V1_HIERARCHY));
+	assert_false(wants_only_by(FILTER_BY_CGROUP, 30, V1_HIERARCHY));
 }
 
 static void kinds_are_anded_and_values_ored(void **state)
 {
 	(void)state;
-	add(FILTER_PID, 100, 0);
-	add(FILTER_PID, 200, 0);
+	add(FILTER_BY_PID, 100, 0);
+	add(FILTER_BY_PID, 200, 0);
 	assert_true(filter_wants(&task));
-	add(FILTER_UID, 0, 0);
+	add(FILTER_BY_UID, 0, 0);
 	assert_false(filter_wants(&task));
-	add(FILTER_UID, 1000, 0);
+	add(FILTER_BY_UID, 1000, 0);
 	assert_true(filter_wants(&task));
 }
 
 static void tree_is_inherited(void **state)
 {
 	(void)state;
-	add(FILTER_TREE, 50, 0);
+	add(FILTER_BY_TREE, 50, 0);
 	assert_true(filter_wants(&parent));
 	assert_true(filter_wants(&task)); /* its child, which was there before */
 	assert_false(filter_wants(&init_task));
@@ -212,14 +212,14 @@ static void tree_is_inherited(void **state)
 	assert_false(filter_wants_child(&task, false));
 	assert_true(filter_wants_child(&task, true));
 	assert_true(filter_wants_still(&task, true, NULL));
-	add(FILTER_UID, 0, 0); /* a child is judged by itself too */
+	add(FILTER_BY_UID, 0, 0); /* a child is judged by itself too */
 	assert_false(filter_wants_child(&task, true));
 }
 
 static void without_a_tree_a_child_is_judged_by_itself(void **state)
 {
 	(void)state;
-	add(FILTER_PID, 50, 0);
+	add(FILTER_BY_PID, 50, 0);
 	assert_true(filter_wants(&parent));
 	assert_false(filter_wants_child(&task, true));
 }

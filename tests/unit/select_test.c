@@ -45,9 +45,9 @@ static void numbers_become_filters(void **state)
 	assert_int_equal(select_take(&selection, 'p', "1"), 0);
 	assert_int_equal(select_take(&selection, 't', self), 0);
 	assert_int_equal(selection.count, 3);
-	assert_int_equal(selection.filters[0].kind, FILTER_PID);
+	assert_int_equal(selection.filters[0].kind, FILTER_BY_PID);
 	assert_int_equal(selection.filters[0].value[0], getpid());
-	assert_int_equal(selection.filters[2].kind, FILTER_TID);
+	assert_int_equal(selection.filters[2].kind, FILTER_BY_TID);
 	snprintf(text, sizeof(text), "pid %s,1 and tid %s", self, self);
 	assert_string_equal(described(), text);
 }
