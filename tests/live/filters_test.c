@@ -12,8 +12,8 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
-#include "../../src/base/cgroup.h"
 #include "../../src/cmd/select.h"
+#include "cgroups.h"
 #include "rig.h"
 #include "tap.h"
 
@@ -155,37 +155,6 @@ static void all_has_kernel_threads(struct rig *rig)
 	tap(all != ~0ULL && all > 10, "all: %lld tasks", (long long)all);
 }
 
-static bool write_pid(const struct cgroup_mount *mount, const char *path, pid_t pid)
-{
-	char file[sizeof(mount->at) + CGROUP_PATH_BYTES], text[16];
-	int length = snprintf(text, sizeof(text), "%d", pid);
-	int fd;
-	bool wrote;
-
-	snprintf(file, sizeof(file), "%s/%s/cgroup.procs", mount->at, path);
-	fd = open(file, O_WRONLY | O_CLOEXEC);
-	wrote = fd >= 0 && write(fd, text, (size_t)length) == length;
-	if (fd >= 0)
-		close(fd);
-	return wrote;
-}
-
-static bool make_dir(const struct cgroup_mount *mount, const char *path)
-{
-	char dir[sizeof(mount->at) + CGROUP_PATH_BYTES];
-
-	snprintf(dir, sizeof(dir), "%s/%s", mount->at, path);
-	return !mkdir(dir, 0755) || errno == EEXIST;
-}
-
-static void remove_dir(const struct cgroup_mount *mount, const char *path)
-{
-	char dir[sizeof(mount->at) + CGROUP_PATH_BYTES];
-
-	snprintf(dir, sizeof(dir), "%s/%s", mount->at, path);
-	rmdir(dir);
-}
-
 static struct filter_key cgroup(const struct cgroup_mount *mount, const char *path)
 {
 	struct filter_key key = {FILTER_BY_CGROUP, {0, mount->hierarchy}};
@@ -222,14 +191,6 @@ static void cgroups_include_descendants(struct rig *rig, const struct subject *s
 	remove_dir(mount, inner);
 	remove_dir(mount, other);
 	remove_dir(mount, outer);
-}
-
-static const struct cgroup_mount *v2_of(const struct cgroup_mount *mounts, int count)
-{
-	for (int i = 0; i < count; i++)
-		if (mounts[i].hierarchy == 0)
-			return &mounts[i];
-	return NULL;
 }
 
 #define CONTAINER_TAIL "456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

@@ -8,10 +8,12 @@
 #include <stdlib.h>
 
 #include "../../signals/process/process.h"
+#include "cgroups.h"
 #include "rig.h"
 #include "tap.h"
 
-#define STORM 200
+#define STORM	  200
+#define CONTAINER "c0ffee6789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 enum { BY_CODE, BY_SIGNAL, BY_THREAD, BY_EXEC, WAYS };
 
@@ -91,6 +93,37 @@ static size_t probe_index(const char *program)
 	return i;
 }
 
+/* Looks for the root of the tree among the rows that are written. */
+struct container_sink {
+	struct sink sink;
+	u32 pid;
+	char container[80], service[80];
+};
+
+static void find_container(struct sink *sink, const struct table *table, const struct cell *cells)
+{
+	struct container_sink *found = (struct container_sink *)sink;
+
+	if (strcmp(table->name, "processes") || cells[0].number != found->pid)
+		return;
+	if (cells[7].kind == CELL_TEXT)
+		snprintf(found->container, sizeof(found->container), "%.*s", (int)cells[7].length,
+			 cells[7].text);
+	if (cells[10].kind == CELL_TEXT)
+		snprintf(found->service, sizeof(found->service), "%.*s", (int)cells[10].length,
+			 cells[10].text);
+}
+
+/* While the cgroup is still there, as at the end of a window. */
+static void container_is_named(struct process_book *book, u32 pid)
+{
+	struct container_sink found = {.sink.add = find_container, .pid = pid};
+
+	signal_process.flush(book, 0, &found.sink);
+	tap(!strcmp(found.container, CONTAINER) && !strcmp(found.service, "container c0ffee6789ab"),
+	    "it is '%s' of container %s", found.service, found.container);
+}
+
 /* Follows the tree from before its first child to after its last. */
 static bool follow(struct rig *rig, struct truth *ret_truth, struct process_book *ret_book)
 {
@@ -100,10 +133,15 @@ static bool follow(struct rig *rig, struct truth *ret_truth, struct process_book
 	struct capture *capture;
 	struct health health;
 	struct child root;
-	bool is_good;
+	struct cgroup_mount mounts[CGROUP_MOUNTS_MAX];
+	const struct cgroup_mount *v2 =
+		v2_of(mounts, cgroup_list_mounts(mounts, CGROUP_MOUNTS_MAX));
+	bool is_good, is_contained;
 
 	if (child_start(&root, run_tree, NULL, -1))
 		return false;
+	is_contained = v2 && make_dir(v2, "docker-" CONTAINER ".scope") &&
+		       write_pid(v2, "docker-" CONTAINER ".scope", root.pid);
 	tree.value[0] = (u64)root.pid;
 	config.filters = &tree;
 	capture = rig_capture(&config);
@@ -121,7 +159,16 @@ static bool follow(struct rig *rig, struct truth *ret_truth, struct process_book
 	capture_health(capture, &health);
 	tap(health_imbalance(&health) == 0 && health_lost(&health) == 0, "no record was lost");
 	capture_close(capture);
+	if (is_good && is_contained) {
+		struct process_book *copy = malloc(sizeof(*copy));
+
+		*copy = *ret_book;
+		container_is_named(copy, (u32)root.pid);
+		free(copy);
+	}
 	child_stop(&root, 0);
+	if (is_contained)
+		remove_dir(v2, "docker-" CONTAINER ".scope");
 	return is_good;
 }
 
