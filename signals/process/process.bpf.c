@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
 /*
  * Processes: those that were there (process_seed), are made, become another program, and end.
- * A few events per process, none per thread.
+ * A few events per process, none per thread. Needs the ledger, which knows whom it follows.
  */
 #include "../../bpf/common.bpf.h"
 
@@ -20,9 +20,10 @@ struct {
 	__type(value, struct process_scratch);
 } process_scratch SEC(".maps");
 
+/* As the ledger has judged: a process of whose time something is told. */
 static __always_inline bool process_is_wanted(struct task_struct *task)
 {
-	return filter_wants(task);
+	return ledger_follows(task);
 }
 
 /* The pid namespace that a task lives in; nsproxy has the one that its children will. */
@@ -100,7 +101,7 @@ int BPF_PROG(process_exit, struct task_struct *task)
 	return 0;
 }
 
-/* Run once, at the start. Stateless: it runs again for a task when the buffer was full. */
+/* Run once, after ledger_seed. Stateless: it runs again for a task when the buffer was full. */
 SEC("?iter/task")
 int process_seed(struct bpf_iter__task *ctx)
 {

@@ -240,11 +240,13 @@ static void flush(void *state, u64 window, struct sink *sink)
 	book->exec_count = 0;
 }
 
+#define ACCOUNTS "ledger_tasks", "ledger_pids"
+
 static const struct probe probes[] = {
-	{.program = "process_fork"},
-	{.program = "process_exec"},
-	{.program = "process_exit"},
-	{.program = "process_seed", .kind = PROBE_ITER, .maps = {"process_scratch"}},
+	{.program = "process_fork", .maps = {ACCOUNTS}},
+	{.program = "process_exec", .maps = {ACCOUNTS}},
+	{.program = "process_exit", .maps = {ACCOUNTS}},
+	{.program = "process_seed", .kind = PROBE_ITER, .maps = {"process_scratch", ACCOUNTS}},
 };
 
 const struct signal signal_process = {

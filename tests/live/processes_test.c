@@ -84,11 +84,21 @@ static const struct process_row *find(const struct process_book *book, u32 pid)
 	return NULL;
 }
 
+/* The ledger's probes, which know who is followed, then the signal's own. */
+static struct probe probes[64];
+static size_t probe_count;
+
+static void add_probes(const struct signal *signal)
+{
+	memcpy(&probes[probe_count], signal->probes, signal->probe_count * sizeof(*probes));
+	probe_count += signal->probe_count;
+}
+
 static size_t probe_index(const char *program)
 {
 	size_t i = 0;
 
-	while (strcmp(signal_process.probes[i].program, program))
+	while (strcmp(probes[i].program, program))
 		i++;
 	return i;
 }
@@ -128,8 +138,7 @@ static void container_is_named(struct process_book *book, u32 pid)
 static bool follow(struct rig *rig, struct truth *ret_truth, struct process_book *ret_book)
 {
 	struct filter_key tree = {.kind = FILTER_BY_TREE};
-	struct capture_config config =
-		rig_config(rig, signal_process.probes, signal_process.probe_count);
+	struct capture_config config = rig_config(rig, probes, probe_count);
 	struct capture *capture;
 	struct health health;
 	struct child root;
@@ -148,9 +157,10 @@ static bool follow(struct rig *rig, struct truth *ret_truth, struct process_book
 	if (!tap(capture != NULL, "the capture loads"))
 		return false;
 	for (size_t i = 0; i < config.probe_count; i++)
-		tap(!capture_failure(capture, i)->err, "%s is attached %s",
-		    config.probes[i].program, capture_failure(capture, i)->excerpt);
-	is_good = !capture_run_iter(capture, probe_index("process_seed")) &&
+		tap(!capture_failure(capture, i)->err || probes[i].is_optional, "%s: %s",
+		    probes[i].program, capture_failure(capture, i)->excerpt);
+	is_good = !capture_run_iter(capture, probe_index("ledger_seed")) &&
+		  !capture_run_iter(capture, probe_index("process_seed")) &&
 		  !socket_send(root.sock, "", 1, -1) &&
 		  socket_receive(root.sock, ret_truth, sizeof(*ret_truth), NULL, 20000) ==
 			  sizeof(*ret_truth);
@@ -235,6 +245,8 @@ int main(void)
 	struct rig rig;
 	u64 ended = 0;
 
+	add_probes(&signal_ledger);
+	add_probes(&signal_process);
 	if (!tap(!rig_start(&rig, QUEUE_BYTES_DEFAULT), "the worker starts") ||
 	    !follow(&rig, &truth, book))
 		return 1;
