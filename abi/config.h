@@ -32,8 +32,37 @@
 enum scope {
 	SCOPE_NONE = 0,
 	SCOPE_ALL = 1,
-	SCOPE_LISTED = 2, /* those in the map filter_tgids */
+	SCOPE_LISTED = 2, /* those that the map `filters` describes */
 };
+
+/*
+ * By what a task can be chosen: KIND(NAME, "name", what value[0] and value[1] hold). A task is
+ * measured if, of each kind that is in use, one filter fits: OR within a kind, AND across kinds.
+ */
+#define FILTER_KINDS(KIND)                                                                         \
+	KIND(PID, "pid", "process, as dwell's pid namespace numbers it; 0")                        \
+	KIND(TID, "tid", "thread, likewise; 0")                                                    \
+	KIND(COMM, "comm", "COMM_BYTES of the thread's name, filled up with NUL")                  \
+	KIND(EXE, "exe", "inode of the executable; its device as the kernel numbers it")           \
+	KIND(UID, "uid", "real uid, of the initial user namespace; 0")                             \
+	KIND(CGROUP, "cgroup", "id of the cgroup, whose descendants fit too; id of its hierarchy") \
+	KIND(TREE, "tree", "process that fits with all that it makes, as pid; 0")
+
+enum filter_kind {
+#define KIND(NAME, ...) FILTER_BY_##NAME,
+	FILTER_KINDS(KIND)
+#undef KIND
+		FILTER_KIND_COUNT
+};
+
+struct filter_key {
+	u64 kind; /* enum filter_kind */
+	u64 value[2];
+};
+
+#define FILTERS_MAX	      4096
+#define FILTER_KIND_BIT(kind) (1ULL << (kind))
+#define CGROUP_V2_HIERARCHY   0 /* the id of the one hierarchy that is v2; others are v1 */
 
 /* KNOB(name, default, least, most, meaning); all are u64. */
 #define LIVE_KNOBS(KNOB)                                                                           \
@@ -41,6 +70,9 @@ enum scope {
 	KNOB(all_rows, 0, 0, 1, "read out also threads that did not move since the last time")     \
 	KNOB(no_detail, 0, 0, 1, "do not tell what blocked threads wait for: only how")            \
 	KNOB(split_off_tgid, 0, 0, PID_LIMIT, "whose threads calls_stop takes out of Tier B")      \
+	KNOB(filter_kinds, 0, 0, FILTER_KIND_BIT(FILTER_KIND_COUNT) - 1,                           \
+	     "bits of the filter kinds in use; capture sets it from the filters")                  \
+	KNOB(filter_cgroup_v1, 0, 0, 1, "1: some are of a v1 hierarchy; capture sets it")          \
 	KNOB(sample_one_in, 1, 1, 1000000, "keep one event in so many, chosen at random")          \
 	KNOB(canary_token, 0, 0, ~0ULL, "echoed by each canary, to tell one run from another")
 
@@ -50,7 +82,6 @@ struct live_config {
 #undef KNOB
 };
 
-#define FILTER_TGIDS_MAX   4096
 #define LEDGER_SUMS_MAX	   1024 /* processes with threads whose last word found no room */
 #define SPLIT_OFF_MAX	   64
 #define RING_BYTES_MIN	   (64u << 10)

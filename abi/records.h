@@ -207,7 +207,8 @@ struct rec_process {
 	u32 net_ns;
 	u32 is_kernel;	     /* 1: a thread of the kernel's own */
 	u8 comm[COMM_BYTES]; /* not always ended by NUL */
-	u8 exe[PATH_BYTES];  /* of PROCESS_EXECED: the file, as given to execve; ended by NUL */
+	u8 exe[PATH_BYTES];  /* of PROCESS_EXECED: the file, as given to execve; of PROCESS_SEEN:
+				its path; ended by NUL */
 };
 
 /* What one CPU did since the capture began, up to end_ns; written with the task iterator's rows. */

@@ -39,17 +39,17 @@ struct live_configs_map {
 	__type(value, struct live_config);
 };
 
-struct filter_tgids_map {
+struct filters_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, FILTER_TGIDS_MAX);
-	__type(key, u32);
+	__uint(max_entries, FILTERS_MAX);
+	__type(key, struct filter_key);
 	__type(value, u8);
 };
 
 extern struct records_map records SEC(".maps");
 extern struct emit_counts_map emit_counts SEC(".maps");
 extern struct live_configs_map live_configs SEC(".maps");
-extern struct filter_tgids_map filter_tgids SEC(".maps");
+extern struct filters_map filters SEC(".maps");
 
 #include "filter.bpf.h"
 #include "emit.bpf.h"
@@ -57,5 +57,6 @@ extern struct filter_tgids_map filter_tgids SEC(".maps");
 #include "ledger.bpf.h"
 #include "split.bpf.h"
 #include "account.bpf.h"
+#include "path.bpf.h"
 
 #endif

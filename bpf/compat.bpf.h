@@ -35,4 +35,20 @@ static __always_inline struct upid *pid_numbers(struct pid *pid)
 	return __builtin_preserve_access_index(&pid->numbers[0]);
 }
 
+/* Places inside a kernel struct, for probe reads. */
+static __always_inline const void *task_comm(struct task_struct *task)
+{
+	return __builtin_preserve_access_index(&task->comm);
+}
+
+static __always_inline struct list_head *css_set_links(struct css_set *set)
+{
+	return __builtin_preserve_access_index(&set->cgrp_links);
+}
+
+static __always_inline struct cgrp_cset_link *cgroup_link(struct list_head *link)
+{
+	return (void *)link - bpf_core_field_offset(struct cgrp_cset_link, cgrp_link);
+}
+
 #endif

@@ -13,7 +13,7 @@ FROZEN_KNOBS(KNOB)
 struct records_map records SEC(".maps");
 struct emit_counts_map emit_counts SEC(".maps");
 struct live_configs_map live_configs SEC(".maps");
-struct filter_tgids_map filter_tgids SEC(".maps");
+struct filters_map filters SEC(".maps");
 struct object_ids_map object_ids SEC(".maps");
 struct split_off_map split_off SEC(".maps");
 struct ledger_tasks_map ledger_tasks SEC(".maps");

@@ -29,6 +29,19 @@ struct pid_namespace {
 	struct ns_common ns;
 };
 
+struct mnt_namespace {
+	struct ns_common ns;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+struct nsproxy {
+	struct mnt_namespace *mnt_ns;
+	struct net *net_ns;
+};
+
 struct upid {
 	int nr;
 	struct pid_namespace *ns;
@@ -39,10 +52,39 @@ struct pid {
 	struct upid numbers[1];
 };
 
+struct list_head {
+	struct list_head *next;
+};
+
+struct kernfs_node {
+	u64 id;
+};
+
 struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup_root {
+	int hierarchy_id;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+	struct cgroup_root *root;
+};
 
 struct css_set {
 	struct cgroup *dfl_cgrp;
+	struct list_head cgrp_links;
+};
+
+struct cgrp_cset_link {
+	struct cgroup *cgrp;
+	struct list_head cgrp_link;
 };
 
 struct super_block {
@@ -56,6 +98,7 @@ struct inode {
 };
 
 struct qstr {
+	u32 len;
 	const unsigned char *name;
 };
 
@@ -64,7 +107,18 @@ struct dentry {
 	struct qstr d_name;
 };
 
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
 struct path {
+	struct vfsmount *mnt;
 	struct dentry *dentry;
 };
 
@@ -114,6 +168,32 @@ struct cfs_rq {
 	int throttle_count;
 };
 
+struct mm_struct {
+	struct file *exe_file;
+};
+
+typedef struct {
+	unsigned int val;
+} kuid_t;
+
+struct cred {
+	kuid_t uid;
+};
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live;
+	int group_exit_code;
+	unsigned int flags;
+};
+
+struct linux_binprm {
+	const char *filename;
+};
+
 struct sched_entity {
 	u64 sum_exec_runtime;
 	struct cfs_rq *cfs_rq;
@@ -140,16 +220,22 @@ struct task_struct {
 	unsigned int in_iowait : 1;
 	int nr_cpus_allowed;
 	const struct cpumask *cpus_ptr;
+	int exit_code;
 	u64 start_time;
 	u64 start_boottime;
 	unsigned long nvcsw;
 	unsigned long nivcsw;
 	struct sched_entity se;
 	struct sched_info sched_info;
+	struct mm_struct *mm;
+	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
+	struct cred *real_cred;
 	struct css_set *cgroups;
 	struct files_struct *files;
+	struct nsproxy *nsproxy;
+	struct signal_struct *signal;
 	char comm[16];
 };
 

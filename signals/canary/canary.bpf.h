@@ -28,7 +28,7 @@ static __noinline int canary_send(struct task_struct *task, u64 value)
 {
 	struct live_config *live = live_config();
 
-	if (!live || !filter_wants_tgid(live, task_tgid(task)))
+	if (!live || !filter_wants(task))
 		return 0;
 	return canary_emit(live, task, value);
 }

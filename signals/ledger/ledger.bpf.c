@@ -465,11 +465,10 @@ SEC("?iter/task")
 int ledger_seed(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct live_config *live = live_config();
 	struct object object = {};
 	struct wait wait = {.state = STATE_RUNQ_PREEMPTED};
 
-	if (!task || !live || !filter_wants_tgid(live, task_tgid(task)))
+	if (!task || !filter_wants(task))
 		return 0;
 	/* One that runs just now is found out at its next switch, by its run time. */
 	if (task_state(task))

@@ -28,14 +28,18 @@ int capture_open(const struct capture_config *config, struct capture **ret_captu
 	if (!capture)
 		return -ENOMEM;
 	capture->probes = calloc(config->probe_count, sizeof(*capture->probes));
-	if (!capture->probes) {
+	capture->filters = calloc(config->filter_count + 1, sizeof(*capture->filters));
+	if (!capture->probes || !capture->filters) {
+		free(capture->probes);
+		free(capture->filters);
 		free(capture);
 		return -ENOMEM;
 	}
 	capture->config = *config;
-	if (config->tgid_count)
-		memcpy(capture->tgids, config->tgids, config->tgid_count * sizeof(u32));
-	capture->config.tgids = capture->tgids;
+	if (config->filter_count)
+		memcpy(capture->filters, config->filters,
+		       config->filter_count * sizeof(*capture->filters));
+	capture->config.filters = capture->filters;
 	for (size_t i = 0; i < config->probe_count; i++) {
 		capture->probes[i].spec = &config->probes[i];
 		capture->probes[i].link_fd = -1;
@@ -117,11 +121,11 @@ static void switch_off_all(struct capture *capture, enum gate gate, int err)
 
 static int write_filters(struct capture *capture)
 {
-	int tgids = bpf_map__fd(object_map(capture, "filter_tgids"));
+	int filters = bpf_map__fd(object_map(capture, "filters"));
 	u8 present = 1;
 
-	for (size_t i = 0; i < capture->config.tgid_count; i++)
-		if (bpf_map_update_elem(tgids, &capture->tgids[i], &present, BPF_ANY))
+	for (size_t i = 0; i < capture->config.filter_count; i++)
+		if (bpf_map_update_elem(filters, &capture->filters[i], &present, BPF_ANY))
 			return -errno;
 	return capture_set_live(capture, &capture->config.live);
 }
@@ -258,8 +262,23 @@ int capture_run_iter(struct capture *capture, size_t i)
 	}
 }
 
+/* What the kernel side must know of the filters beside the map that holds them. */
+static void sum_up_filters(const struct capture *capture, struct live_config *live)
+{
+	live->filter_kinds = 0;
+	live->filter_cgroup_v1 = 0;
+	for (size_t i = 0; i < capture->config.filter_count; i++) {
+		const struct filter_key *filter = &capture->filters[i];
+
+		live->filter_kinds |= FILTER_KIND_BIT(filter->kind);
+		if (filter->kind == FILTER_BY_CGROUP && filter->value[1] != CGROUP_V2_HIERARCHY)
+			live->filter_cgroup_v1 = 1;
+	}
+}
+
 int capture_set_live(struct capture *capture, const struct live_config *live)
 {
+	struct live_config whole = *live;
 	int fd = bpf_map__fd(object_map(capture, "live_configs"));
 	char complaint[160];
 	u32 zero = 0;
@@ -269,7 +288,8 @@ int capture_set_live(struct capture *capture, const struct live_config *live)
 		log_error("cannot change a running capture: %s", complaint);
 		return err;
 	}
-	return bpf_map_update_elem(fd, &zero, live, BPF_ANY) ? -errno : 0;
+	sum_up_filters(capture, &whole);
+	return bpf_map_update_elem(fd, &zero, &whole, BPF_ANY) ? -errno : 0;
 }
 
 void capture_kick(struct capture *capture)
@@ -417,5 +437,6 @@ void capture_close(struct capture *capture)
 		failure_clear(&capture->probes[i].failure);
 	bpflog_free(&capture->log);
 	free(capture->probes);
+	free(capture->filters);
 	free(capture);
 }

@@ -23,9 +23,9 @@
 struct capture_config {
 	const struct probe *probes; /* must outlive the capture */
 	size_t probe_count;
-	struct live_config live; /* start from capture_live_defaults() */
-	const u32 *tgids;	 /* for SCOPE_LISTED */
-	size_t tgid_count;
+	struct live_config live;	  /* start from capture_live_defaults() */
+	const struct filter_key *filters; /* for SCOPE_LISTED; copied */
+	size_t filter_count;
 	u32 ring_bytes;	  /* power of two */
 	pid_t worker_pid; /* excluded, as dwell itself is */
 	u32 canary_syscall;
@@ -66,7 +66,7 @@ const struct failure *capture_failure(const struct capture *capture, size_t i);
 /* Runs probe i, a PROBE_ITER, once; the records that it writes go to the worker: 0 or -errno. */
 int capture_run_iter(struct capture *capture, size_t i);
 
-/* Changes filters, rates and thresholds while it runs. */
+/* Changes scope, rates and thresholds while it runs; the filters stay what they are. */
 int capture_set_live(struct capture *capture, const struct live_config *live);
 
 /* Has the reader look into the ring buffer now. */

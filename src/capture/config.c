@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../abi/records.h"
 #include "../base/cleanup.h"
 #include "../base/text.h"
 #include "internal.h"
@@ -107,6 +108,49 @@ static int check_probe(const struct probe *probe, struct complaint *complaint)
 	return 0;
 }
 
+static int check_filter(const struct filter_key *filter, struct complaint *complaint)
+{
+	const char *name = (const char *)filter->value; /* of FILTER_BY_COMM */
+	u64 value = filter->value[0];
+
+	switch (filter->kind) {
+	case FILTER_BY_PID:
+	case FILTER_BY_TID:
+	case FILTER_BY_TREE:
+		if (value == 0 || value > PID_LIMIT || filter->value[1])
+			return complain(complaint, -ERANGE, "pid", "must be from 1 to 4194304");
+		return 0;
+	case FILTER_BY_UID:
+		if (value > U32_LIMIT || filter->value[1])
+			return complain(complaint, -ERANGE, "uid", "must be below 2^32");
+		return 0;
+	case FILTER_BY_COMM:
+		if (!name[0] || name[COMM_BYTES - 1])
+			return complain(complaint, -ERANGE, "comm", "must be 1 to 15 bytes long");
+		return 0;
+	case FILTER_BY_EXE:
+	case FILTER_BY_CGROUP:
+		if (value == 0 || filter->value[1] > U32_LIMIT)
+			return complain(complaint, -ERANGE, "exe or cgroup", "is impossible");
+		return 0;
+	}
+	return complain(complaint, -EINVAL, "filter", "is of no kind that there is");
+}
+
+static int check_filters(const struct capture_config *config, struct complaint *complaint)
+{
+	int err = 0;
+
+	if (config->filter_count > FILTERS_MAX)
+		return complain(complaint, -E2BIG, "filters", "at most 4096 at a time");
+	if ((config->live.scope == SCOPE_LISTED) != (config->filter_count > 0))
+		return complain(complaint, -EINVAL, "filters",
+				"a list of filters and the scope 'listed' go together");
+	for (size_t i = 0; i < config->filter_count && !err; i++)
+		err = check_filter(&config->filters[i], complaint);
+	return err;
+}
+
 int capture_live_check(const struct live_config *live, char *ret_complaint, size_t size)
 {
 	struct complaint complaint = {ret_complaint, size};
@@ -130,14 +174,7 @@ int capture_config_check(const struct capture_config *config, char *ret_complain
 		return complain(&complaint, -ERANGE, "worker's pid", "is impossible");
 	if (config->probe_count == 0 || config->probe_count > CAPTURE_PROBES_MAX)
 		return complain(&complaint, -E2BIG, "probes", "from 1 to 128 at a time");
-	if (config->tgid_count > FILTER_TGIDS_MAX)
-		return complain(&complaint, -E2BIG, "pids", "at most 4096 at a time");
-	if ((config->live.scope == SCOPE_LISTED) != (config->tgid_count > 0))
-		return complain(&complaint, -EINVAL, "pids",
-				"a list of pids and the scope 'listed' go together");
-	for (size_t i = 0; i < config->tgid_count; i++)
-		if (config->tgids[i] == 0 || config->tgids[i] > PID_LIMIT)
-			return complain(&complaint, -ERANGE, "pid", "must be from 1 to 4194304");
+	err = check_filters(config, &complaint);
 	for (size_t i = 0; i < config->probe_count && !err; i++)
 		err = check_probe(&config->probes[i], &complaint);
 	return err;

@@ -24,7 +24,7 @@ struct capture_probe {
 
 struct capture {
 	struct capture_config config;
-	u32 tgids[FILTER_TGIDS_MAX];
+	struct filter_key *filters; /* config.filters; a copy */
 	struct capture_probe *probes;
 	struct bpf_object *objects[CAPTURE_SOURCES_MAX]; /* by source; [0] is the main one */
 	struct bpflog log;

@@ -30,7 +30,7 @@ static const struct bpf_source {
 _Static_assert(ARRAY_SIZE(sources) <= CAPTURE_SOURCES_MAX, "raise CAPTURE_SOURCES_MAX");
 
 /* Created with every capture and shared by all objects; core.bpf.c defines them. */
-static const char *const shared_maps[] = {"records", "emit_counts", "live_configs", "filter_tgids"};
+static const char *const shared_maps[] = {"records", "emit_counts", "live_configs", "filters"};
 
 static bool is_shared(const char *map)
 {

@@ -50,8 +50,8 @@ struct run {
 	struct worker *worker;
 	struct capture *capture;
 	pid_t child;
-	int go_fd; /* closing or writing it lets the command start */
-	u32 tgid;
+	int go_fd;		/* closing or writing it lets the command start */
+	struct filter_key tree; /* the command and whom it makes */
 };
 
 struct options {
@@ -119,7 +119,7 @@ static int start_command(struct run *run, char **command)
 	}
 	close(fds[0]);
 	run->go_fd = fds[1];
-	run->tgid = (u32)run->child;
+	run->tree = (struct filter_key){FILTER_BY_TREE, {(u64)run->child}};
 	return run->child < 0 ? -errno : 0;
 }
 
@@ -140,8 +140,8 @@ static int follow(struct run *run)
 		.probes = probes,
 		.probe_count = signal_ledger.probe_count + split_count,
 		.split = split_count != 0,
-		.tgids = &run->tgid,
-		.tgid_count = 1,
+		.filters = &run->tree,
+		.filter_count = 1,
 		.ring_bytes = RING_BYTES_DEFAULT,
 		.worker_pid = worker_pid(run->worker),
 		.queue = run->queue,

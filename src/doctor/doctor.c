@@ -143,12 +143,12 @@ static void copy_failure(struct finding *finding, const struct failure *failure)
 static int try_feature(struct clinic *clinic, struct finding *finding)
 {
 	struct probe probe = probe_for(clinic, finding->feature);
-	u32 tgid = (u32)trigger_pid(clinic->trigger);
+	struct filter_key trigger = {FILTER_BY_PID, {(u64)trigger_pid(clinic->trigger)}};
 	struct capture_config config = {
 		.probes = &probe,
 		.probe_count = 1,
-		.tgids = &tgid,
-		.tgid_count = 1,
+		.filters = &trigger,
+		.filter_count = 1,
 		.ring_bytes = RING_BYTES_MIN,
 		.worker_pid = worker_pid(clinic->worker),
 		.canary_syscall = trigger_syscall(),

@@ -87,7 +87,7 @@ static int follow_workload(struct rig *rig, struct ledger_book *book, struct hea
 	struct capture *capture;
 	size_t refused = 0;
 	int fds[2];
-	u32 tgid;
+	struct filter_key tree = {.kind = FILTER_BY_TREE};
 	pid_t child;
 
 	if (pipe(fds))
@@ -95,8 +95,8 @@ static int follow_workload(struct rig *rig, struct ledger_book *book, struct hea
 	child = fork();
 	if (child == 0)
 		workload(fds[0]);
-	tgid = (u32)child;
-	config.tgids = &tgid;
+	tree.value[0] = (u64)child;
+	config.filters = &tree;
 	capture = rig_capture(&config);
 	for (size_t i = 0; capture && i < config.probe_count; i++) {
 		const struct failure *failure = capture_failure(capture, i);

@@ -143,8 +143,8 @@ static void dwell_does_not_measure_itself(struct rig *rig)
 	u64 count;
 
 	config.live.scope = SCOPE_ALL;
-	config.tgids = NULL;
-	config.tgid_count = 0;
+	config.filters = NULL;
+	config.filter_count = 0;
 	capture = rig_capture(&config);
 	if (!tap(capture != NULL, "a capture of all tasks loads"))
 		return;

@@ -7,6 +7,7 @@
 #define DWELL_TESTS_RIG_H
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -25,7 +26,7 @@ struct rig {
 	struct queue *queue;
 	struct worker *worker;
 	struct child firer;
-	u32 tgid; /* of the firer */
+	struct filter_key filter; /* the firer */
 };
 
 static inline void make_syscalls(u64 count)
@@ -54,7 +55,7 @@ static inline int rig_start(struct rig *rig, size_t queue_bytes)
 		err = worker_start(rig->queue, NULL, 0, &rig->worker);
 	if (!err)
 		err = child_start(&rig->firer, firer_run, NULL, -1);
-	rig->tgid = (u32)rig->firer.pid;
+	rig->filter = (struct filter_key){FILTER_BY_PID, {(u64)rig->firer.pid}};
 	return err;
 }
 
@@ -73,8 +74,8 @@ static inline struct capture_config rig_config(const struct rig *rig, const stru
 	struct capture_config config = {
 		.probes = probes,
 		.probe_count = count,
-		.tgids = &rig->tgid,
-		.tgid_count = 1,
+		.filters = &rig->filter,
+		.filter_count = 1,
 		.ring_bytes = 1u << 20,
 		.worker_pid = worker_pid(rig->worker),
 		.canary_syscall = RARE_SYSCALL,

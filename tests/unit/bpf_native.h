@@ -19,6 +19,7 @@
 #undef __always_inline
 #define __always_inline			       inline __attribute__((unused))
 #define __builtin_preserve_access_index(place) (place)
+#define __noinline			       __attribute__((noinline, unused))
 
 struct ns_common {
 	unsigned int inum;
@@ -34,21 +35,91 @@ struct pid {
 	unsigned int level;
 	struct upid numbers[4];
 };
+struct list_head {
+	struct list_head *next;
+};
+struct kernfs_node {
+	u64 id;
+};
+struct cgroup;
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+struct cgroup_root {
+	int hierarchy_id;
+};
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+	struct cgroup_root *root;
+};
+struct css_set {
+	struct cgroup *dfl_cgrp;
+	struct list_head cgrp_links;
+};
+struct cgrp_cset_link {
+	struct cgroup *cgrp;
+	struct list_head cgrp_link;
+};
+struct super_block {
+	unsigned int s_dev;
+};
+struct inode {
+	struct super_block *i_sb;
+	unsigned long i_ino;
+};
+struct dentry {
+	struct dentry *d_parent;
+	struct {
+		u32 len;
+		const unsigned char *name;
+	} d_name;
+};
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+struct file {
+	struct {
+		struct vfsmount *mnt;
+		struct dentry *dentry;
+	} f_path;
+	struct inode *f_inode;
+};
+struct mm_struct {
+	struct file *exe_file;
+};
+struct cred {
+	struct {
+		unsigned int val;
+	} uid;
+};
 struct task_struct {
 	int pid, tgid;
 	u64 start_boottime;
-	struct task_struct *group_leader;
+	struct task_struct *real_parent, *group_leader;
 	struct pid *thread_pid;
+	struct mm_struct *mm;
+	struct cred *real_cred;
+	struct css_set *cgroups;
+	char comm[16];
 };
 
 #define BPF_NO_PRESERVE_ACCESS_INDEX
-#define bpf_core_field_exists(field) 1
+#define bpf_core_field_exists(field)	   1
+#define bpf_core_field_offset(type, field) offsetof(type, field)
 
 /* What the test sets, and what the code under test did. */
 static struct {
 	struct task_struct *current;
 	struct live_config *live; /* NULL: the look-up fails */
-	u32 listed_tgid;
+	struct filter_key filters[4];
+	size_t filter_count;
 	u32 random;
 	bool ring_is_full;
 	u64 ring_waiting;
@@ -62,7 +133,7 @@ static struct {
 FROZEN_KNOBS(KNOB)
 #undef KNOB
 
-static int records, emit_counts, live_configs, filter_tgids;
+static int records, emit_counts, live_configs, filters;
 
 static inline u64 bpf_get_current_task(void)
 {
@@ -82,13 +153,25 @@ static inline void *bpf_map_lookup_elem(void *map, const void *key)
 		return &fake.counts;
 	if (map == &live_configs)
 		return fake.live;
-	return map == &filter_tgids && *(const u32 *)key == fake.listed_tgid ? &present : NULL;
+	for (size_t i = 0; map == &filters && i < fake.filter_count; i++)
+		if (!memcmp(key, &fake.filters[i], sizeof(fake.filters[i])))
+			return &present;
+	return NULL;
 }
 
 static inline long bpf_probe_read_kernel(void *to, u32 size, const void *from)
 {
 	memcpy(to, from, size);
 	return 0;
+}
+
+static inline long bpf_probe_read_kernel_str(void *to, u32 size, const void *from)
+{
+	size_t length = strnlen(from, size - 1);
+
+	memcpy(to, from, length);
+	((char *)to)[length] = '\0';
+	return (long)length + 1;
 }
 
 static inline void *bpf_ringbuf_reserve(void *map, u64 size, u64 flags)
@@ -127,15 +210,18 @@ static inline u32 bpf_get_prandom_u32(void)
 	return fake.random;
 }
 
-#define READ_2(a, b)		      ((a)->b)
-#define READ_3(a, b, c)		      ((a)->b->c)
-#define READ_PICK(a, b, c, name, ...) name
-#define BPF_CORE_READ(...)	      READ_PICK(__VA_ARGS__, READ_3, READ_2)(__VA_ARGS__)
+/* As in the kernel, what is read through NULL is 0. */
+#define READ_2(a, b)			 ((a) ? (a)->b : (__typeof__((a)->b))0)
+#define READ_3(a, b, c)			 READ_2(READ_2(a, b), c)
+#define READ_4(a, b, c, d)		 READ_2(READ_3(a, b, c), d)
+#define READ_PICK(a, b, c, d, name, ...) name
+#define BPF_CORE_READ(...)		 READ_PICK(__VA_ARGS__, READ_4, READ_3, READ_2)(__VA_ARGS__)
 
 #include "../../bpf/compat.bpf.h"
 #include "../../bpf/filter.bpf.h"
 #include "../../bpf/emit.bpf.h"
 #include "../../bpf/ledger.bpf.h"
 #include "../../bpf/split.bpf.h"
+#include "../../bpf/path.bpf.h"
 
 #endif

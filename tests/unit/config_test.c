@@ -6,7 +6,7 @@
 #include "../../src/capture/capture.h"
 
 static const struct probe probe = {.program = "canary_tp_btf"};
-static const u32 one_pid = 1;
+static const struct filter_key one_pid = {FILTER_BY_PID, {1}};
 
 /* Never used as a queue: only that there is one is checked. */
 static struct queue *some_queue(void)
@@ -62,26 +62,53 @@ static void sizes_are_checked(void **state)
 	assert_int_equal(check(&config), -E2BIG);
 }
 
-static void pids_and_scope_go_together(void **state)
+static void filters_and_scope_go_together(void **state)
 {
-	static const u32 bad_pids[] = {0, PID_LIMIT + 1};
 	struct capture_config config = good();
 
 	(void)state;
 	config.live.scope = SCOPE_LISTED;
 	assert_int_equal(check(&config), -EINVAL);
-	config.tgids = &one_pid;
-	config.tgid_count = 1;
+	config.filters = &one_pid;
+	config.filter_count = 1;
 	assert_int_equal(check(&config), 0);
 	config.live.scope = SCOPE_ALL;
 	assert_int_equal(check(&config), -EINVAL);
 	config.live.scope = SCOPE_LISTED;
-	for (size_t i = 0; i < 2; i++) {
-		config.tgids = &bad_pids[i];
-		assert_int_equal(check(&config), -ERANGE);
-	}
-	config.tgid_count = FILTER_TGIDS_MAX + 1;
+	config.filter_count = FILTERS_MAX + 1;
 	assert_int_equal(check(&config), -E2BIG);
+}
+
+static void filters_are_checked(void **state)
+{
+	static const struct {
+		struct filter_key filter;
+		int err;
+	} rows[] = {
+		{{FILTER_BY_PID, {0}}, -ERANGE},
+		{{FILTER_BY_TID, {PID_LIMIT + 1}}, -ERANGE},
+		{{FILTER_BY_TREE, {0}}, -ERANGE},
+		{{FILTER_BY_TREE, {PID_LIMIT}}, 0},
+		{{FILTER_BY_PID, {1, 1}}, -ERANGE},
+		{{FILTER_BY_UID, {0}}, 0},
+		{{FILTER_BY_UID, {U32_LIMIT + 1}}, -ERANGE},
+		{{FILTER_BY_COMM, {'a'}}, 0},
+		{{FILTER_BY_COMM, {0}}, -ERANGE},
+		{{FILTER_BY_COMM, {'a', ~0ULL}}, -ERANGE}, /* not ended by NUL */
+		{{FILTER_BY_EXE, {0, 1}}, -ERANGE},
+		{{FILTER_BY_CGROUP, {1, 0}}, 0},
+		{{FILTER_BY_CGROUP, {1, U32_LIMIT + 1}}, -ERANGE},
+		{{FILTER_KIND_COUNT, {1}}, -EINVAL},
+	};
+	struct capture_config config = good();
+
+	(void)state;
+	config.live.scope = SCOPE_LISTED;
+	config.filter_count = 1;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		config.filters = &rows[i].filter;
+		assert_int_equal(check(&config), rows[i].err);
+	}
 }
 
 static void live_knobs_are_checked(void **state)
@@ -128,7 +155,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_are_good_and_measure_nothing),
 		cmocka_unit_test(sizes_are_checked),
-		cmocka_unit_test(pids_and_scope_go_together),
+		cmocka_unit_test(filters_and_scope_go_together),
+		cmocka_unit_test(filters_are_checked),
 		cmocka_unit_test(live_knobs_are_checked),
 		cmocka_unit_test(probes_are_checked),
 	};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The kernel side's filter and emit, compiled for the host and run without a kernel.
+ * The kernel side's way out, compiled for the host and run without a kernel.
  */
 #include "unit.h"
 
@@ -43,32 +43,6 @@ static void pids_are_of_the_own_namespace(void **state)
 	assert_int_equal(task_tid(&task), 5);
 	pid.numbers[1].ns = &other_ns;
 	assert_int_equal(task_tgid(&task), 0);
-}
-
-static void own_processes_are_never_wanted(void **state)
-{
-	(void)state;
-	cfg_self_tgid = 100;
-	cfg_worker_tgid = 101;
-	assert_false(filter_wants_tgid(&live, 100));
-	assert_false(filter_wants_tgid(&live, 101));
-	assert_true(filter_wants_tgid(&live, 102));
-	live.scope = SCOPE_LISTED;
-	fake.listed_tgid = 100;
-	assert_false(filter_wants_tgid(&live, 100));
-}
-
-static void scope_fails_closed(void **state)
-{
-	(void)state;
-	live.scope = SCOPE_NONE;
-	assert_false(filter_wants_tgid(&live, 100));
-	live.scope = 99;
-	assert_false(filter_wants_tgid(&live, 100));
-	live.scope = SCOPE_LISTED;
-	assert_false(filter_wants_tgid(&live, 100));
-	fake.listed_tgid = 100;
-	assert_true(filter_wants_tgid(&live, 100));
 }
 
 static void sampling_keeps_one_in_n(void **state)
@@ -139,8 +113,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(pids_are_of_the_own_namespace, start),
-		cmocka_unit_test_setup(own_processes_are_never_wanted, start),
-		cmocka_unit_test_setup(scope_fails_closed, start),
 		cmocka_unit_test_setup(sampling_keeps_one_in_n, start),
 		cmocka_unit_test_setup(header_is_filled, start),
 		cmocka_unit_test_setup(full_ring_is_counted_by_class, start),
