@@ -38,11 +38,11 @@ enum ledger_state {
 	STATE_COUNT
 };
 
-enum context {
-#define CONTEXT(NAME, ...) CONTEXT_##NAME,
+enum waker_kind {
+#define CONTEXT(NAME, ...) WAKER_##NAME,
 #include "contexts.def"
 #undef CONTEXT
-	CONTEXT_COUNT
+	WAKER_KIND_COUNT
 };
 
 enum object_kind {
@@ -115,7 +115,7 @@ struct ledger_cause {
 	u32 waker;     /* tid of the one who ended most of it, or ran instead; 0: none */
 	u16 call;      /* CALL_COMPAT, and 1 + number; 0: none */
 	u8 state;      /* enum ledger_state; a cause that is not in use has a count of 0 */
-	u8 waker_kind; /* enum context, of waker */
+	u8 waker_kind; /* enum waker_kind */
 };
 
 enum ledger_flags {

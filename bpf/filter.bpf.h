@@ -139,9 +139,10 @@ static __noinline bool filter_is_in_tree(struct task_struct *task)
 static __always_inline bool filter_fits(struct task_struct *task, const void *comm, bool in_tree,
 					struct live_config *live, u32 tgid)
 {
-	u64 kinds = live->filter_kinds;
+	/* What is never asked for is not even loaded: some of it is dear to verify. */
+	u64 kinds = live->filter_kinds & cfg_filter_kinds;
 
-	if (!kinds)
+	if (!kinds || kinds != live->filter_kinds)
 		return false;
 	if ((kinds & FILTER_KIND_BIT(FILTER_BY_PID)) && !filter_is_listed(FILTER_BY_PID, tgid, 0))
 		return false;
@@ -197,6 +198,12 @@ static __always_inline bool filter_wants_still(struct task_struct *task, bool is
 					       const void *comm)
 {
 	return filter_judge(task, comm ? comm : task_comm(task), is_followed);
+}
+
+/* Whether a verdict can change when a task is given another name, program, or place. */
+static __always_inline bool filter_uses(u64 kinds)
+{
+	return cfg_filter_kinds & kinds;
 }
 
 /* Keeps one event in live->sample_one_in, chosen at random. */

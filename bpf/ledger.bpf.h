@@ -35,7 +35,7 @@ struct ledger_task {
 	u64 last_ns;	/* when the state was entered */
 	u64 wake_ns;	/* when it was woken from it; 0: not yet */
 	u32 waker;	/* by whom */
-	u32 waker_kind; /* enum context: from where */
+	u32 waker_kind; /* enum waker_kind: from where */
 	u32 cause;	/* 1 + place of the last block's cause; 0: none */
 	u32 resume;	/* its state on a CPU, the last or the next one */
 	u32 flags;	/* enum account_flags */
@@ -333,8 +333,7 @@ static __always_inline void ledger_end_run(struct ledger_task *account,
 	if (!ledger_is_on_cpu(account)) {
 		/* Its switch-in was missed. What it ran since, it ran last. */
 		account->missed++;
-		ledger_end_wait(account, 0, CONTEXT_NONE,
-				now - ledger_ran_ns(account, exec_ns, now));
+		ledger_end_wait(account, 0, WAKER_NONE, now - ledger_ran_ns(account, exec_ns, now));
 		ledger_enter(account, account->resume);
 	}
 	ledger_charge_cpu(account, account->state, stolen, now);

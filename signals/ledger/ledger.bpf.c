@@ -229,7 +229,7 @@ static __always_inline void take_cpu(struct task_struct *task, struct task_struc
 				     struct ledger_cpu *cpu, u64 now)
 {
 	struct ledger_task *account = task->pid ? account_of(task) : NULL;
-	u32 kind = prev->pid ? CONTEXT_RAN : CONTEXT_IDLE;
+	u32 kind = prev->pid ? WAKER_RAN : WAKER_IDLE;
 
 	if (cpu) {
 		cpu->use = use_of(task, account);
@@ -243,8 +243,8 @@ static __always_inline void take_cpu(struct task_struct *task, struct task_struc
 		return;
 	if (prev->pid && task->nr_cpus_allowed < (int)cfg_cpus &&
 	    idle_cpu_is_forbidden(task, account))
-		kind = CONTEXT_NOT_ALLOWED;
-	ledger_switch_in(account, kind == CONTEXT_RAN ? task_tid(prev) : 0, kind,
+		kind = WAKER_NOT_ALLOWED;
+	ledger_switch_in(account, kind == WAKER_RAN ? task_tid(prev) : 0, kind,
 			 task->se.sum_exec_runtime, now);
 }
 
@@ -275,7 +275,7 @@ static __always_inline int wake(struct task_struct *task)
 	if (!account || account->wake_ns)
 		return 0;
 	kind = wake_context(account->state);
-	if (kind == CONTEXT_THREAD || kind == CONTEXT_NONE)
+	if (kind == WAKER_THREAD || kind == WAKER_NONE)
 		waker = current_tid();
 	ledger_wake(account, waker, kind, bpf_ktime_get_ns());
 	return 0;
@@ -438,37 +438,90 @@ int BPF_PROG(ledger_newtask, struct task_struct *task, u64 clone_flags)
 {
 	struct wait wait = {.state = STATE_BLOCKED_FORK};
 
-	if (account_of_current())
+	if (filter_wants_child(task, account_of_current() != NULL))
 		open_account(task, &wait, task->start_time);
 	return 0;
 }
 
-/* A thread that is not the leader becomes it by an exec: another thread, as far as tids go. */
+/* Closes the account of the thread that runs here. */
+static __always_inline void close_here(struct ledger_task *account, struct task_struct *task,
+				       u64 now)
+{
+	struct ledger_cpu *cpu = this_cpu_account();
+
+	ledger_finish(account, cpu ? &cpu->stolen : NULL, task->se.sum_exec_runtime, now);
+	send_last_word(account, task);
+}
+
+/*
+ * The filter's verdict again, when what it depends on has changed. One that is no longer wanted is
+ * closed at its next switch: only its own CPU may write into its account. One that is wanted now is
+ * opened if it runs here, inside a system call; others are found by ledger_seed.
+ */
+static __always_inline void judge_again(struct task_struct *task, bool was_followed,
+					const char *comm)
+{
+	struct wait wait = {.state = cfg_split ? STATE_CPU_SYSCALL : STATE_CPU};
+	bool is_wanted = filter_wants_still(task, was_followed, comm);
+	struct ledger_task *account = account_of(task);
+
+	if (account && is_wanted)
+		account->flags &= ~ACCOUNT_LEAVE;
+	else if (account)
+		account->flags |= ACCOUNT_LEAVE;
+	else if (is_wanted && (u32)task->pid == (u32)bpf_get_current_pid_tgid())
+		open_account(task, &wait, bpf_ktime_get_ns());
+}
+
+/* By an exec, one that is not the leader becomes it: another thread, as far as tids go. */
 SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(ledger_exec, struct task_struct *task, int old_pid)
 {
 	struct ledger_task *account = account_of(task);
-	u64 now = bpf_ktime_get_ns();
-	struct wait wait = {.state = cfg_split ? STATE_CPU_SYSCALL : STATE_CPU};
-	struct ledger_cpu *cpu = this_cpu_account();
 
-	if (!account || task->pid == old_pid)
-		return 0;
-	ledger_finish(account, cpu ? &cpu->stolen : NULL, task->se.sum_exec_runtime, now);
-	send_last_word(account, task);
-	open_account(task, &wait, now);
+	if (account && task->pid != old_pid)
+		close_here(account, task, bpf_ktime_get_ns());
+	judge_again(task, account != NULL, NULL); /* also opens the new one's account */
 	return 0;
 }
 
-/* Run before anything else, and again when a filter's verdict may have changed. */
+SEC("?tp_btf/task_rename")
+int BPF_PROG(ledger_rename, struct task_struct *task, const char *comm)
+{
+	if (filter_uses(FILTER_KIND_BIT(FILTER_BY_COMM)))
+		judge_again(task, ledger_follows(task), comm);
+	return 0;
+}
+
+SEC("?tp_btf/cgroup_attach_task")
+int BPF_PROG(ledger_cgroup, struct cgroup *to, const char *path, struct task_struct *task)
+{
+	if (filter_uses(FILTER_KIND_BIT(FILTER_BY_CGROUP)))
+		judge_again(task, ledger_follows(task), NULL);
+	return 0;
+}
+
+/*
+ * Run before anything else, and again where verdicts can change unseen: a whole process is moved to
+ * a cgroup, or another user's.
+ */
 SEC("?iter/task")
 int ledger_seed(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct object object = {};
 	struct wait wait = {.state = STATE_RUNQ_PREEMPTED};
+	struct ledger_task *account;
 
-	if (!task || !filter_wants(task))
+	if (!task)
+		return 0;
+	account = account_of(task);
+	if (!filter_wants_still(task, account != NULL, NULL)) {
+		if (account)
+			account->flags |= ACCOUNT_LEAVE;
+		return 0;
+	}
+	if (account)
 		return 0;
 	/* One that runs just now is found out at its next switch, by its run time. */
 	if (task_state(task))

@@ -73,6 +73,8 @@ static const struct probe probes[] = {
 	{.program = "ledger_newtask", .maps = {ACCOUNTS, "ledger_blank_task"}},
 	{.program = "ledger_exec",
 	 .maps = {ACCOUNTS, "ledger_sums", "ledger_blank", "ledger_blank_task"}},
+	{.program = "ledger_rename", .is_optional = true, .maps = {ACCOUNTS, "ledger_blank_task"}},
+	{.program = "ledger_cgroup", .is_optional = true, .maps = {ACCOUNTS, "ledger_blank_task"}},
 	{.program = "ledger_seed",
 	 .kind = PROBE_ITER,
 	 .maps = {"ledger_waits", ACCOUNTS, "object_ids", "ledger_blank_task"},

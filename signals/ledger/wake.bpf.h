@@ -19,14 +19,14 @@ static __always_inline u32 context_of_softirq(u32 vector)
 	switch (vector) {
 	case VECTOR_TIMER:
 	case VECTOR_HRTIMER:
-		return CONTEXT_TIMER;
+		return WAKER_TIMER;
 	case VECTOR_NET_TX:
 	case VECTOR_NET_RX:
-		return CONTEXT_NETWORK;
+		return WAKER_NETWORK;
 	case VECTOR_BLOCK:
-		return CONTEXT_DISK;
+		return WAKER_DISK;
 	}
-	return CONTEXT_INTERRUPT;
+	return WAKER_INTERRUPT;
 }
 
 /* An interrupt does not say whose it is; most that wake a thread are its timer's or its disk's. */
@@ -35,14 +35,14 @@ static __always_inline u32 context_of_interrupt(u32 state)
 	switch (state) {
 	case STATE_BLOCKED_DISK:
 	case STATE_BLOCKED_PAGEIN:
-		return CONTEXT_DISK;
+		return WAKER_DISK;
 	case STATE_BLOCKED_SLEEP:
 	case STATE_BLOCKED_POLL:
 	case STATE_BLOCKED_LOCK:
 	case STATE_BLOCKED_IDLE:
-		return CONTEXT_TIMER;
+		return WAKER_TIMER;
 	}
-	return CONTEXT_INTERRUPT;
+	return WAKER_INTERRUPT;
 }
 
 /*
@@ -54,10 +54,10 @@ static __always_inline u32 wake_context(u32 state)
 	struct ledger_cpu *cpu = this_cpu_account();
 
 	if (!cpu)
-		return CONTEXT_NONE;
+		return WAKER_NONE;
 	if (cpu->irq)
 		return context_of_interrupt(state);
-	return cpu->softirq ? context_of_softirq(cpu->softirq - 1) : CONTEXT_THREAD;
+	return cpu->softirq ? context_of_softirq(cpu->softirq - 1) : WAKER_THREAD;
 }
 
 /* How long a thread that gets a CPU now has waited for it. */

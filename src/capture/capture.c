@@ -262,15 +262,23 @@ int capture_run_iter(struct capture *capture, size_t i)
 	}
 }
 
+u64 capture_filter_kinds(const struct capture *capture)
+{
+	u64 kinds = 0;
+
+	for (size_t i = 0; i < capture->config.filter_count; i++)
+		kinds |= FILTER_KIND_BIT(capture->filters[i].kind);
+	return kinds;
+}
+
 /* What the kernel side must know of the filters beside the map that holds them. */
 static void sum_up_filters(const struct capture *capture, struct live_config *live)
 {
-	live->filter_kinds = 0;
+	live->filter_kinds = capture_filter_kinds(capture);
 	live->filter_cgroup_v1 = 0;
 	for (size_t i = 0; i < capture->config.filter_count; i++) {
 		const struct filter_key *filter = &capture->filters[i];
 
-		live->filter_kinds |= FILTER_KIND_BIT(filter->kind);
 		if (filter->kind == FILTER_BY_CGROUP && filter->value[1] != CGROUP_V2_HIERARCHY)
 			live->filter_cgroup_v1 = 1;
 	}

@@ -38,6 +38,8 @@ struct capture {
 	struct health final; /* kernel's side, fixed when detached */
 };
 
+u64 capture_filter_kinds(const struct capture *capture); /* a bit for each that is in use */
+
 /* object.c: one attempt at opening and loading; names the culprit if there is one. */
 void object_find_form(struct capture *capture);
 int object_load_all(struct capture *capture, int *ret_source);

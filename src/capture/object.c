@@ -184,6 +184,7 @@ static int set_knobs(const struct capture *capture, struct bpf_object *object)
 		{"cfg_self_tgid", (u32)getpid()},
 		{"cfg_worker_tgid", (u32)capture->config.worker_pid},
 		{"cfg_cpus", (u32)libbpf_num_possible_cpus()},
+		{"cfg_filter_kinds", (u32)capture_filter_kinds(capture)},
 		{"cfg_task_storage", capture->has_task_storage},
 		{"cfg_task_regs", capture->has_task_regs},
 		{"cfg_split", capture->config.split},

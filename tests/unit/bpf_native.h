@@ -129,7 +129,7 @@ static struct {
 	u64 record[RECORD_SIZE_MAX / 8];
 } fake;
 
-#define KNOB(name, ...) static u32 name __attribute__((unused));
+#define KNOB(name, standard, ...) static u32 name __attribute__((unused)) = standard;
 FROZEN_KNOBS(KNOB)
 #undef KNOB
 

@@ -29,7 +29,7 @@ static bool wait_for(u32 state, u64 object, u64 exec_ns, u64 now)
 
 static void get_cpu(u64 exec_ns, u64 now)
 {
-	ledger_switch_in(&account, 9, CONTEXT_RAN, exec_ns, now);
+	ledger_switch_in(&account, 9, WAKER_RAN, exec_ns, now);
 }
 
 static u64 parts(const u64 *ns)
@@ -56,8 +56,8 @@ static void wait_is_split_where_it_was_woken(void **state)
 {
 	(void)state;
 	wait_for(STATE_BLOCKED_SLEEP, 0, 100, 1100);
-	ledger_wake(&account, 7, CONTEXT_THREAD, 1600);
-	ledger_wake(&account, 8, CONTEXT_THREAD, 1700); /* the first one counts */
+	ledger_wake(&account, 7, WAKER_THREAD, 1600);
+	ledger_wake(&account, 8, WAKER_THREAD, 1700); /* the first one counts */
 	get_cpu(100, 1650);
 	assert_int_equal(account.ns[STATE_CPU], 100);
 	assert_int_equal(account.ns[STATE_BLOCKED_SLEEP], 500);
@@ -70,7 +70,7 @@ static void preempted_thread_waits_for_a_cpu(void **state)
 {
 	(void)state;
 	wait_for(STATE_RUNQ_PREEMPTED, 0, 100, 1100);
-	ledger_wake(&account, 7, CONTEXT_THREAD, 1200); /* it was not asleep: no matter */
+	ledger_wake(&account, 7, WAKER_THREAD, 1200); /* it was not asleep: no matter */
 	get_cpu(100, 1400);
 	assert_int_equal(account.ns[STATE_RUNQ_PREEMPTED], 300);
 	assert_int_equal(account.ns[STATE_RUNQ_WOKEN], 0);
@@ -81,7 +81,7 @@ static void missed_switch_in_is_found_by_run_time(void **state)
 {
 	(void)state;
 	wait_for(STATE_BLOCKED_SLEEP, 0, 100, 1100);
-	ledger_wake(&account, 7, CONTEXT_THREAD, 1600);
+	ledger_wake(&account, 7, WAKER_THREAD, 1600);
 	wait_for(STATE_BLOCKED_PIPE, 0, 400, 2000);
 	assert_int_equal(account.ns[STATE_BLOCKED_SLEEP], 500);
 	assert_int_equal(account.ns[STATE_RUNQ_WOKEN], 100);
@@ -106,7 +106,7 @@ static void clock_that_is_behind_moves_nothing(void **state)
 	wait_for(STATE_BLOCKED_SLEEP, 0, 0, 900);
 	assert_int_equal(parts(account.ns), 0);
 	assert_int_equal(account.last_ns, 1000);
-	ledger_wake(&account, 7, CONTEXT_THREAD, 950);
+	ledger_wake(&account, 7, WAKER_THREAD, 950);
 	get_cpu(0, 1500);
 	assert_int_equal(parts(account.ns), 500);
 }
@@ -115,7 +115,7 @@ static void row_closes_the_open_interval_on_paper(void **state)
 {
 	(void)state;
 	wait_for(STATE_BLOCKED_POLL, 0, 100, 1100);
-	ledger_wake(&account, 7, CONTEXT_THREAD, 1300);
+	ledger_wake(&account, 7, WAKER_THREAD, 1300);
 	assert_true(ledger_copy(&account, &row, 1500));
 	assert_int_equal(row.ns[STATE_BLOCKED_POLL], 200);
 	assert_int_equal(row.ns[STATE_RUNQ_WOKEN], 200);
@@ -164,7 +164,7 @@ static void parts_are_the_wall_whatever_comes(void **state)
 			split_fault_begin(&account, &stolen, now);
 			break;
 		default:
-			ledger_wake(&account, 1, CONTEXT_THREAD, now - (u64)rand() % 2000);
+			ledger_wake(&account, 1, WAKER_THREAD, now - (u64)rand() % 2000);
 		}
 		if (i % 1000)
 			continue;
@@ -183,10 +183,10 @@ static void each_thing_waited_for_is_a_cause(void **state)
 	(void)state;
 	assert_true(wait_for(STATE_BLOCKED_PIPE, 77, 100, 1100));
 	cause = &account.causes[account.cause - 1];
-	ledger_wake(&account, 7, CONTEXT_THREAD, 1300);
+	ledger_wake(&account, 7, WAKER_THREAD, 1300);
 	get_cpu(100, 1350);
 	assert_false(wait_for(STATE_BLOCKED_PIPE, 77, 100, 1400));
-	ledger_wake(&account, 7, CONTEXT_THREAD, 1500);
+	ledger_wake(&account, 7, WAKER_THREAD, 1500);
 	get_cpu(100, 1550);
 	assert_int_equal(cause->object, 77);
 	assert_int_equal(cause->count, 2);
@@ -223,10 +223,10 @@ static void waker_of_most_of_the_time_wins(void **state)
 	struct ledger_cause cause = {0};
 
 	(void)state;
-	ledger_vote(&cause, 1, CONTEXT_THREAD, 10);
-	ledger_vote(&cause, 2, CONTEXT_THREAD, 100);
-	ledger_vote(&cause, 1, CONTEXT_THREAD, 20);
-	ledger_vote(&cause, 0, CONTEXT_TIMER, 30);
+	ledger_vote(&cause, 1, WAKER_THREAD, 10);
+	ledger_vote(&cause, 2, WAKER_THREAD, 100);
+	ledger_vote(&cause, 1, WAKER_THREAD, 20);
+	ledger_vote(&cause, 0, WAKER_TIMER, 30);
 	assert_int_equal(cause.waker, 2);
 }
 
