@@ -6,6 +6,7 @@
 #include "../base/cleanup.h"
 #include "../base/log.h"
 #include "../base/text.h"
+#include "../base/utf8.h"
 #include "../model/state.h"
 #include "digest.h"
 #include "query.h"
@@ -28,16 +29,18 @@ static int on_meta(sqlite3_stmt *row, void *context)
 static int check_schema(const struct digest *digest)
 {
 	const char *schema = digest_meta(digest, "schema");
+	char shown[128];
 
 	if (!strcmp(schema, SCHEMA) ||
 	    (!strncmp(schema, SCHEMA ".", strlen(SCHEMA ".")) && schema[strlen(SCHEMA ".")]))
 		return 0;
+	utf8_escape(shown, sizeof(shown), schema);
 	if (!*schema)
 		log_error("this file has no dwell session in it");
 	else
 		log_error("the session has schema '%s', and this dwell reads " SCHEMA
 			  "; take the dwell that wrote it",
-			  schema);
+			  shown);
 	return -EINVAL;
 }
 

@@ -53,16 +53,42 @@ static int visible_columns(const char *word)
 	return columns;
 }
 
+/* A number and its unit, a name and its number, stay on one line. */
+static bool belongs_to_former(const char *word, char former_end)
+{
+	static const char *const units[] = {"%", "s", "ms", "us", "ns", "x", "MiB", "KiB", "CPUs"};
+	size_t length = strcspn(word, " .,;:)");
+
+	if (*word == '(')
+		return word[1] >= '0' && word[1] <= '9';
+	for (size_t i = 0; former_end >= '0' && former_end <= '9' && i < ARRAY_SIZE(units); i++)
+		if (length == strlen(units[i]) && !strncmp(word, units[i], length))
+			return true;
+	return false;
+}
+
+/* Bytes of what stays together at the start of text. */
+static size_t word_length(const char *text)
+{
+	size_t length = strcspn(text, " ");
+
+	while (length && text[length] == ' ' &&
+	       belongs_to_former(text + length + 1, text[length - 1]))
+		length += 1 + strcspn(text + length + 1, " ");
+	return length;
+}
+
 void page_wrap(const struct page *page, int at, int indent, const char *text)
 {
 	bool is_first = true; /* of its line: stands there, however long */
 
 	while (*text) {
-		size_t space = strspn(text, " "), length = strcspn(text + space, " ");
-		char word[512];
+		size_t space = strspn(text, " "), length = word_length(text + space);
+		char word[1024];
 		int width;
 
 		snprintf(word, sizeof(word), "%.*s", (int)length, text + space);
+		text += space + length;
 		width = visible_columns(word);
 		if (!is_first && at + (int)space + width > page->columns) {
 			fprintf(page->out, "\n%*s", indent, "");
@@ -71,7 +97,6 @@ void page_wrap(const struct page *page, int at, int indent, const char *text)
 		}
 		fprintf(page->out, "%*s%s", (int)space, "", word);
 		at += (int)space + width;
-		text += strspn(text, " ") + length;
 		is_first = false;
 	}
 	fputc('\n', page->out);
@@ -129,6 +154,14 @@ const char *format_share(u64 part, u64 whole, char *buf)
 		snprintf(buf, FORMAT_BYTES, "<0.1 %%");
 	else
 		snprintf(buf, FORMAT_BYTES, "%.*f %%", share < 9.95 && part ? 1 : 0, share);
+	return buf;
+}
+
+const char *format_column_share(u64 part, u64 whole, char *buf)
+{
+	if (part && percent(part, whole) < 0.05)
+		return format_share(part, whole, buf);
+	snprintf(buf, FORMAT_BYTES, "%.1f %%", percent(part, whole));
 	return buf;
 }
 
@@ -191,6 +224,14 @@ void format_cause(const struct digest *digest, const struct cause *cause, char *
 	snprintf(buf, size, "%s%s%s", call, *call && *object ? " " : "", object);
 }
 
+/* That whoever holds a lock ends the wait for it, or a timer ends a sleep, is no news. */
+static bool is_expected(const struct cause *cause)
+{
+	return (cause->waker && cause->waker == cause->holder) ||
+	       (cause->state == STATE_BLOCKED_DISK && cause->waker_kind == CONTEXT_DISK) ||
+	       (cause->state == STATE_BLOCKED_SLEEP && cause->waker_kind == CONTEXT_TIMER);
+}
+
 void format_blame(const struct digest *digest, const struct cause *cause, char *buf, size_t size)
 {
 	char who[DIGEST_TEXT];
@@ -200,8 +241,8 @@ void format_blame(const struct digest *digest, const struct cause *cause, char *
 		format_tid(digest, cause->holder, who, sizeof(who));
 		format_add(buf, size, ", held by %s", who);
 	}
-	if (cause->waker == cause->holder && cause->waker)
-		return; /* as is to be expected of a lock */
+	if (is_expected(cause))
+		return;
 	if (cause->waker)
 		format_tid(digest, cause->waker, who, sizeof(who));
 	if (cause->waker_kind == CONTEXT_RAN && cause->waker)

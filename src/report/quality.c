@@ -40,6 +40,7 @@ static void add(struct quality *quality, struct sums *sums, const struct thread 
 
 	quality->threads += thread->threads;
 	quality->closure_error_ns += distance(thread->ledger_ns, wall);
+	quality->session_wall_ns += wall;
 	quality->missed += thread->missed;
 	quality->unnamed += thread->unnamed;
 	quality->miscounted += distance(thread->voluntary, thread->kernel_voluntary) +

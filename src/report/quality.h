@@ -21,6 +21,7 @@ struct quality {
 	u64 threads;	      /* that are measured by these numbers */
 	u64 closure_error_ns; /* sum over threads of |parts - wall|, over the whole session */
 	u64 wall_ns;	      /* of all of them, in the slice */
+	u64 session_wall_ns;  /* the same, over the whole session */
 	u64 unattributed_ns;  /* in the slice */
 	u64 missed;	      /* switches that never reached us */
 	u64 miscounted;	      /* |our switches - the kernel's|, summed over threads */

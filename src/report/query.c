@@ -13,9 +13,12 @@
 
 static int refuse(sqlite3 *db, const char *table)
 {
+	char why[256];
+
+	utf8_escape(why, sizeof(why), sqlite3_errmsg(db)); /* it may quote the file */
 	log_error("cannot read the table '%s' of the session: %s. Is it a whole file, of a dwell "
 		  "of this version?",
-		  table, sqlite3_errmsg(db));
+		  table, why);
 	return -EIO;
 }
 

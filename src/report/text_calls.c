@@ -35,10 +35,10 @@ static void print_call(const struct digest *digest, const struct page *page,
 	const char *name =
 		call->call ? digest_call_name(digest, call->call, buf, sizeof(buf)) : "all others";
 
-	fprintf(page->out, "  %-18.18s %11s %11s %9s %9s %9s %6s\n", ESCAPED(name),
+	fprintf(page->out, "  %-17.17s %10s %10s %9s %9s %9s %7s\n", ESCAPED(name),
 		NUMBER(call->count), NUMBER(call->failed), DURATION(call->cpu_ns),
 		DURATION(call->total_ns), DURATION(call->count ? call->total_ns / call->count : 0),
-		SHARE(call->total_ns, account_sum(&digest->all)));
+		COLUMN_SHARE(call->total_ns, account_sum(&digest->all)));
 }
 
 int text_calls(const struct digest *digest, const struct page *page)
@@ -49,10 +49,9 @@ int text_calls(const struct digest *digest, const struct page *page)
 	if (!err && calls.count) {
 		page_heading(page, "SYSTEM CALLS",
 			     ", longest first, waits included; share of all threads' time");
-		fprintf(page->out,
-			"%s  call                     count      failed       cpu     total   "
-			"average  share%s\n",
-			page_ink(page, INK_FAINT), page_ink(page, INK_PLAIN));
+		fprintf(page->out, "%s  %-17s %10s %10s %9s %9s %9s %7s%s\n",
+			page_ink(page, INK_FAINT), "call", "count", "failed", "cpu", "total",
+			"average", "share", page_ink(page, INK_PLAIN));
 		for (size_t i = 0; i < calls.count && i < CALLS_SHOWN; i++)
 			print_call(digest, page, hash_item(&calls, i));
 		if (calls.count > CALLS_SHOWN)

@@ -40,25 +40,37 @@ static void print_window(const struct digest *digest, const struct quality *qual
 }
 
 /* Times as a share of the threads' wall: 2 us of 3 us would say nothing. */
-static void add_check(char *line, const struct check *check, u64 wall_ns)
+static void add_checks(char *line, const struct quality *quality)
 {
-	s64 difference = check_difference(check);
+	bool are_equal = true, has_faults = false;
 
-	if (strcmp(check->unit, "ns") != 0)
-		format_add(line, LINE_BYTES, "%s %+" PRId64 ", ", check->name, (int64_t)difference);
-	else
-		format_add(line, LINE_BYTES, "%s %+.2f %%, ", check->name,
-			   wall_ns ? 100.0 * (double)difference / (double)wall_ns : 0);
+	for (size_t i = 0; i < quality->check_count; i++) {
+		const struct check *check = &quality->checks[i];
+		s64 difference = check_difference(check);
+		double share = quality->session_wall_ns ? 100.0 * (double)difference /
+								  (double)quality->session_wall_ns
+							: 0;
+
+		if (!strcmp(check->unit, "ns"))
+			format_add(line, LINE_BYTES, "%s %+.2f %%, ", check->name, share);
+		else if (difference)
+			format_add(line, LINE_BYTES, "%s %+" PRId64 ", ", check->name,
+				   (int64_t)difference);
+		has_faults |= !strcmp(check->unit, "faults");
+		are_equal &= !difference || !strcmp(check->unit, "ns");
+	}
+	if (are_equal)
+		format_add(line, LINE_BYTES, "switches%s equal, ", has_faults ? " and faults" : "");
 }
 
 static void print_checks(const struct digest *digest, const struct quality *quality,
 			 const struct page *page)
 {
-	char line[LINE_BYTES] = "against the kernel's counters: ";
+	char line[LINE_BYTES] = "checks, ours - the kernel's: ";
 	char wrong[LINE_BYTES] = "";
 
+	add_checks(line, quality);
 	for (size_t i = 0; i < quality->check_count; i++) {
-		add_check(line, &quality->checks[i], quality->wall_ns);
 		if (!check_is_within(&quality->checks[i]))
 			format_add(wrong, sizeof(wrong), "%s: ours %s, the kernel's %s; ",
 				   quality->checks[i].name, NUMBER(quality->checks[i].ours),
@@ -82,12 +94,12 @@ static void print_overhead(const struct digest *digest, const struct page *page)
 
 	if (!overhead->rss_bytes && !overhead->bpf_ns && !overhead->user_cpu_ns)
 		return; /* not measured */
-	format_add(line, sizeof(line), "overhead: %s in the kernel, %s in dwell itself: %s of ",
+	format_add(line, sizeof(line), "overhead: %s in BPF, %s in dwell: %s of ",
 		   DURATION(overhead->bpf_ns), DURATION(overhead->user_cpu_ns),
 		   SHARE(overhead->bpf_ns + overhead->user_cpu_ns, wall_ns * (cpus ? cpus : 1)));
 	format_add(line, sizeof(line), cpus ? "%" PRIu64 " CPUs" : "one CPU", (uint64_t)cpus);
-	format_add(line, sizeof(line), "; memory %s, maps %s", BYTES(overhead->rss_bytes),
-		   BYTES(overhead->map_bytes));
+	format_add(line, sizeof(line), "; memory %s",
+		   BYTES(overhead->rss_bytes + overhead->map_bytes));
 	fputs("  ", page->out);
 	page_wrap(page, 2, 2, line);
 }

@@ -101,9 +101,9 @@ void text_again(const struct digest *digest, const struct page *page)
 		format_add(line, sizeof(line), " --tier %s", ESCAPED(tier));
 	if (*command)
 		format_add(line, sizeof(line), " -- %s …", ESCAPED(command));
-	if (session)
-		format_add(line, sizeof(line), "   More: dwell report %s --threads",
-			   ESCAPED(session));
 	fputc('\n', page->out);
 	page_wrap(page, 0, 2, line);
+	if (session)
+		fprintf(page->out, "More:  dwell report %s --threads | --cpus | --execs | --json\n",
+			ESCAPED(session));
 }

@@ -9,10 +9,12 @@
 #include "text.h"
 
 #define BAR_COLUMNS	24
-#define SMALL_BAR	12
+#define SMALL_BAR	10
 #define PROCESSES_SHOWN 10
-#define THREADS_SHOWN	20  /* of each process */
-#define IDLE_SHARE	100 /* a thread that is busy for less than one in so many is idle */
+#define ALWAYS_SHOWN	3    /* also if idle */
+#define BUSY_SHARE	1000 /* of all that is busy: a process with less is not worth a line */
+#define THREADS_SHOWN	20   /* of each process */
+#define IDLE_SHARE	100  /* a thread that is busy for less than one in so many is idle */
 
 int sorted_states(const struct account *account, int order[STATE_LIMIT])
 {
@@ -42,7 +44,7 @@ static void print_state(const struct digest *digest, const struct page *page, in
 	bar[BAR_COLUMNS] = '\0';
 	fprintf(page->out, "  %-19s %s%s%s %10s %7s %11s x\n", ESCAPED(digest->state_names[state]),
 		page_ink(page, state_is_idle(state) ? INK_FAINT : INK_STRONG), bar,
-		page_ink(page, INK_PLAIN), DURATION(ns), SHARE(ns, whole),
+		page_ink(page, INK_PLAIN), DURATION(ns), COLUMN_SHARE(ns, whole),
 		NUMBER(digest->all.count[state]));
 }
 
@@ -132,14 +134,21 @@ static void print_row(const struct digest *digest, const struct page *page, cons
 		      const struct account *account)
 {
 	char bar[SMALL_BAR + 1], name[DIGEST_TEXT];
-	int cut;
+	int cut, at;
 
 	small_bar(account, bar);
 	snprintf(name, sizeof(name), "%s%s", indent, ESCAPED(comm));
 	cut = (int)utf8_columns(name) - 15; /* a comm's width; %s counts bytes */
-	fprintf(page->out, "%8u %s%*s%5s %9s %s ", id, name, cut < 0 ? -cut : 0, "",
-		NUMBER(threads), DURATION(wall_ns), bar);
-	print_mostly(digest, page, account, page->columns - 53 - (cut > 0 ? cut : 0));
+	at = fprintf(page->out, "%8u %s%*s %4s %9s ", id, name, cut < 0 ? -cut : 0, "",
+		     NUMBER(threads), DURATION(wall_ns));
+	at -= (int)(strlen(name) - utf8_columns(name));
+	at += fprintf(page->out, "%s ", bar);
+	print_mostly(digest, page, account, page->columns - at);
+}
+
+static bool is_idle(const struct account *account)
+{
+	return account_busy(account) < account_sum(account) / IDLE_SHARE;
 }
 
 static u64 busy_ns(const struct process *process)
@@ -192,7 +201,7 @@ static void print_threads(const struct digest *digest, const struct page *page,
 		if (!digest_shows(digest, thread))
 			continue;
 		thread_account(digest, thread, &account);
-		if (account_busy(&account) < account_sum(&account) / IDLE_SHARE)
+		if (is_idle(&account))
 			idle += thread->threads;
 		else
 			rows[count++] = (struct row){thread, account};
@@ -200,7 +209,9 @@ static void print_threads(const struct digest *digest, const struct page *page,
 	if (count)
 		qsort(rows, count, sizeof(*rows), by_busy_row);
 	for (; shown < count && shown < THREADS_SHOWN; shown++)
-		print_row(digest, page, "  ", rows[shown].thread->tid, rows[shown].thread->comm,
+		print_row(digest, page, "  ", rows[shown].thread->tid,
+			  rows[shown].thread->threads > 1 ? "(dead threads)"
+							  : rows[shown].thread->comm,
 			  rows[shown].thread->threads, thread_wall_ns(digest, rows[shown].thread),
 			  &rows[shown].account);
 	if (count > shown)
@@ -214,7 +225,8 @@ void text_processes(const struct digest *digest, const struct page *page)
 {
 	_cleanup_free_ const struct process **order =
 		calloc(digest->process_count + 1, sizeof(*order));
-	size_t count = 0, idle = 0;
+	size_t count = 0, shown = 0;
+	u64 rest_ns = 0;
 
 	for (size_t i = 0; order && i < digest->process_count; i++)
 		if (digest->processes[i].is_present)
@@ -222,19 +234,24 @@ void text_processes(const struct digest *digest, const struct page *page)
 	if (!count)
 		return;
 	qsort(order, count, sizeof(*order), by_busy);
+	while (shown < count && shown < PROCESSES_SHOWN &&
+	       (shown < ALWAYS_SHOWN ||
+		busy_ns(order[shown]) > account_busy(&digest->all) / BUSY_SHARE))
+		shown++;
+	for (size_t i = shown; i < count; i++)
+		rest_ns += busy_ns(order[i]);
 	page_heading(page, digest->options->threads ? "BY THREAD" : "BY PROCESS",
-		     ", busiest first:  # cpu  = waits for a CPU  - blocked  . idle");
-	fprintf(page->out, "%s     pid name           thread%s      wall%s\n",
-		page_ink(page, INK_FAINT), "s", page_ink(page, INK_PLAIN));
-	for (size_t i = 0; i < count && i < PROCESSES_SHOWN; i++) {
+		     "  # cpu  = waits for a CPU  - blocked  . idle  ? unattributed");
+	fprintf(page->out, "%s%8s %-15s %4s %9s %*s mostly%s\n", page_ink(page, INK_FAINT),
+		digest->options->threads ? "pid, tid" : "pid", "name", "thr", "wall", SMALL_BAR, "",
+		page_ink(page, INK_PLAIN));
+	for (size_t i = 0; i < shown; i++) {
 		print_row(digest, page, "", order[i]->pid, order[i]->comm, order[i]->present,
 			  process_wall_ns(order[i]), &order[i]->account);
-		if (digest->options->threads)
+		if (digest->options->threads && order[i]->present > 1)
 			print_threads(digest, page, order[i]);
 	}
-	for (size_t i = PROCESSES_SHOWN; i < count; i++)
-		idle += busy_ns(order[i]) < account_sum(&order[i]->account) / IDLE_SHARE;
-	if (count > PROCESSES_SHOWN)
-		fprintf(page->out, "         and %s more, %s of them idle\n",
-			NUMBER(count - PROCESSES_SHOWN), NUMBER(idle));
+	if (count > shown)
+		fprintf(page->out, "         and %s more, busy for %s in sum\n",
+			NUMBER(count - shown), DURATION(rest_ns));
 }

@@ -20,12 +20,14 @@ static void print_why(const struct digest *digest, const struct page *page, cons
 
 	format_cause(digest, &why->cause, cause, sizeof(cause));
 	format_blame(digest, &why->cause, blame, sizeof(blame));
-	at = fprintf(page->out, "  %9s %6s %11s x  ", DURATION(why->cause.ns),
-		     SHARE(why->cause.ns, account_sum(&digest->all)), NUMBER(why->cause.count));
-	format_add(line, sizeof(line), "%s", ESCAPED(digest->state_names[why->cause.state]));
+	at = fprintf(page->out, "  %8s %7s %9s x  ", DURATION(why->cause.ns),
+		     COLUMN_SHARE(why->cause.ns, account_sum(&digest->all)),
+		     NUMBER(why->cause.count));
+	format_add(line, sizeof(line), "%s (%u): %s", ESCAPED(process->comm), process->pid,
+		   ESCAPED(digest->state_names[why->cause.state]));
 	if (*cause)
 		format_add(line, sizeof(line), " %s", ESCAPED(cause));
-	format_add(line, sizeof(line), "%s; %s (%u)", blame, ESCAPED(process->comm), process->pid);
+	format_add(line, sizeof(line), "%s", blame);
 	page_wrap(page, at, at + 2, line);
 }
 

@@ -218,7 +218,8 @@ static void tell_lock(const struct findings *findings, struct sentence *ret)
 		   who, DURATION(why->worst_ns),
 		   SHARE(why->worst_ns, thread_wall_ns(digest, waiter)), ESCAPED(cause), blame);
 	if (holder && holder->cause_count) {
-		format_add(ret->text, SENTENCE_BYTES, ", which spent ");
+		format_add(ret->text, SENTENCE_BYTES,
+			   "; of %s's own time: ", ESCAPED(holder->comm));
 		thread_account(digest, holder, &account);
 		add_states(digest, &account, false, ret->text);
 	}

@@ -5,13 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The heaviest waker of any thread speaks for all. */
-static int add(struct hash *whys, const struct cause *cause, u32 process)
+/*
+ * The heaviest waker of any thread speaks for all. A pool of threads that wait for work, each at
+ * its own futex, is one cause, unless all detail is asked for.
+ */
+static int add(struct hash *whys, const struct cause *cause, u32 process, bool folds_idle)
 {
 	struct cause key = *cause;
 	struct why *why;
 
 	key.thread = process;
+	if (folds_idle && state_is_idle(cause->state))
+		key.object = key.holder = 0;
 	why = hash_add(whys, &key);
 	if (!why)
 		return -ENOMEM;
@@ -61,7 +66,7 @@ static int add_thread(const struct digest *digest, const struct thread *thread, 
 		const struct cause *cause = hash_item(&digest->causes, thread->first_cause + i);
 
 		if (!waits_only || cause->state > STATE_CPU_SOFTIRQ)
-			err = add(whys, cause, thread->process);
+			err = add(whys, cause, thread->process, waits_only);
 	}
 	return err;
 }
