@@ -39,7 +39,6 @@ static const char usage[] =
 
 struct options {
 	struct report_options report;
-	const char *color;
 	bool help;
 	char *path; /* without the slice; ours */
 };
@@ -87,8 +86,7 @@ static int parse_option(int option, struct options *options)
 		report->json = true;
 		return 0;
 	case 'c':
-		options->color = optarg;
-		return 0;
+		return cmd_parse_color(optarg, &report->color);
 	case 'h':
 		options->help = true;
 		return 0;
@@ -118,17 +116,12 @@ static int parse(int argc, char **argv, struct options *options)
 {
 	int option;
 
-	options->color = "auto";
+	cmd_parse_color("auto", &options->report.color);
 	while ((option = getopt_long(argc, argv, "p:hvq", longs, NULL)) != -1)
 		if (parse_option(option, options))
 			return -EINVAL;
 	if (options->help)
 		return 0;
-	if (strcmp(options->color, "auto") && strcmp(options->color, "always") &&
-	    strcmp(options->color, "never")) {
-		log_error("--color is auto, always or never, not '%s'", options->color);
-		return -EINVAL;
-	}
 	if (argc - optind != 1) {
 		log_error(optind < argc ? "report takes one session, but got '%s' too"
 					: "report needs a session: dwell report FILE.dwell",
@@ -136,16 +129,6 @@ static int parse(int argc, char **argv, struct options *options)
 		return -EINVAL;
 	}
 	return parse_file(argv[optind], options);
-}
-
-static bool wants_color(const char *when)
-{
-	const char *terminal = getenv("TERM");
-
-	if (strcmp(when, "auto"))
-		return !strcmp(when, "always");
-	return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") &&
-	       !(terminal && !strcmp(terminal, "dumb"));
 }
 
 static int terminal_columns(void)
@@ -188,7 +171,6 @@ int cmd_report(int argc, char **argv)
 		fputs(usage, stdout);
 		return EXIT_OK;
 	}
-	options.report.color = wants_color(options.color);
 	options.report.columns = terminal_columns();
 	options.report.session = options.path;
 	if (!open_session(options.path, &db) && !report_print(db, &options.report, stdout))

@@ -9,6 +9,7 @@
 
 #define LINE_BYTES  4096
 #define STEPS_SHOWN 5
+#define LABEL	    "label." /* how keys of meta begin that are a person's own */
 
 /* What is wrong, or worth to know, stands out. */
 static void warn(const struct page *page, const char *text)
@@ -52,7 +53,8 @@ static void add_checks(char *line, const struct quality *quality)
 							: 0;
 
 		if (!strcmp(check->unit, "ns"))
-			format_add(line, LINE_BYTES, "%s %+.2f %%, ", check->name, share);
+			format_add(line, LINE_BYTES, "%s %+.2f %%, ", check->name,
+				   share > -0.005 && share < 0.005 ? 0 : share);
 		else if (difference)
 			format_add(line, LINE_BYTES, "%s %+" PRId64 ", ", check->name,
 				   (int64_t)difference);
@@ -61,6 +63,15 @@ static void add_checks(char *line, const struct quality *quality)
 	}
 	if (are_equal)
 		format_add(line, LINE_BYTES, "switches%s equal, ", has_faults ? " and faults" : "");
+}
+
+static void add_wrong(char *line, const struct check *check)
+{
+	bool is_time = !strcmp(check->unit, "ns");
+
+	format_add(line, LINE_BYTES, "%s: ours %s, the kernel's %s; ", check->name,
+		   is_time ? DURATION(check->ours) : NUMBER(check->ours),
+		   is_time ? DURATION(check->kernels) : NUMBER(check->kernels));
 }
 
 static void print_checks(const struct digest *digest, const struct quality *quality,
@@ -72,9 +83,7 @@ static void print_checks(const struct digest *digest, const struct quality *qual
 	add_checks(line, quality);
 	for (size_t i = 0; i < quality->check_count; i++) {
 		if (!check_is_within(&quality->checks[i]))
-			format_add(wrong, sizeof(wrong), "%s: ours %s, the kernel's %s; ",
-				   quality->checks[i].name, NUMBER(quality->checks[i].ours),
-				   NUMBER(quality->checks[i].kernels));
+			add_wrong(wrong, &quality->checks[i]);
 	}
 	line[strlen(line) - 2] = '\0';
 	fputs("  ", page->out);
@@ -171,6 +180,28 @@ static void print_steps(const struct digest *digest, const struct page *page)
 	}
 }
 
+/* What the person who recorded it wanted to be remembered. */
+static void print_labels(const struct digest *digest, const struct page *page)
+{
+	const char *note = digest_meta(digest, "note");
+	char line[LINE_BYTES] = "";
+
+	for (size_t i = 0; i < digest->meta.count; i++) {
+		const struct meta_row *row = hash_item(&digest->meta, i);
+
+		if (!strncmp(row->key, LABEL, strlen(LABEL)))
+			format_add(line, sizeof(line), "%s%s=%s",
+				   *line ? ", " : "labels: ", ESCAPED(row->key + strlen(LABEL)),
+				   ESCAPED(row->value));
+	}
+	if (*note)
+		format_add(line, sizeof(line), "%snote: %s", *line ? "; " : "", ESCAPED(note));
+	if (!*line)
+		return;
+	fputs("  ", page->out);
+	page_wrap(page, 2, 2, line);
+}
+
 /* What of the session is shown: whole windows, so perhaps more than was asked for. */
 static void print_slice(const struct digest *digest, const struct page *page)
 {
@@ -194,6 +225,7 @@ void text_quality(const struct digest *digest, const struct page *page)
 		print_slice(digest, page);
 	print_checks(digest, &quality, page);
 	print_overhead(digest, page);
+	print_labels(digest, page);
 	if (digest->is_killed)
 		warn(page, "the writer was killed: what came after its last window is missing");
 	if (quality.closure_error_ns)

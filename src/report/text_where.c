@@ -210,7 +210,7 @@ static void print_threads(const struct digest *digest, const struct page *page,
 		qsort(rows, count, sizeof(*rows), by_busy_row);
 	for (; shown < count && shown < THREADS_SHOWN; shown++)
 		print_row(digest, page, "  ", rows[shown].thread->tid,
-			  rows[shown].thread->threads > 1 ? "(dead threads)"
+			  rows[shown].thread->threads > 1 ? "(dead ones)"
 							  : rows[shown].thread->comm,
 			  rows[shown].thread->threads, thread_wall_ns(digest, rows[shown].thread),
 			  &rows[shown].account);

@@ -154,9 +154,10 @@ static void tell_subject(const struct findings *findings, char *text)
 	}
 	account = &process->account;
 	sum = account_sum(account);
-	format_add(text, SENTENCE_BYTES, "%s%s (pid %u) ",
-		   is_command ? "" : "Busiest: ", ESCAPED(process->comm), process->pid);
-	format_add(text, SENTENCE_BYTES, is_command ? "took %s" : "in %s",
+	format_add(text, SENTENCE_BYTES, "%s%s (pid %u)",
+		   is_command || digest->options->pid_count == 1 ? "" : "Busiest: ",
+		   ESCAPED(process->comm), process->pid);
+	format_add(text, SENTENCE_BYTES, is_command ? " took %s" : ", in %s",
 		   DURATION(process->end_ns - process->begin_ns));
 	if (process->present > 1)
 		format_add(text, SENTENCE_BYTES, "; of its %s threads' %s",
