@@ -181,7 +181,10 @@ install: $(B)/dwell $(if $(shell command -v lowdown),man)
 		[ ! -e $$page ] || install -D -m 644 $$page \
 			$(DESTDIR)$(PREFIX)/share/man/man1/$$(basename $$page); \
 	done
-	install -D -m 644 docs/doctor.schema.json $(DESTDIR)$(PREFIX)/share/dwell/doctor.schema.json
+	for schema in doctor report; do \
+		install -D -m 644 docs/$$schema.schema.json \
+			$(DESTDIR)$(PREFIX)/share/dwell/$$schema.schema.json; \
+	done
 
 # --- tests -------------------------------------------------------------------------------
 

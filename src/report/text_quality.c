@@ -168,7 +168,8 @@ static void print_steps(const struct digest *digest, const struct page *page)
 			   DURATION(step->ts_ns > digest->start_ns ? step->ts_ns - digest->start_ns
 								   : 0),
 			   ESCAPED(step->what));
-		format_add(line, sizeof(line), *step->why ? " (%s)" : "", ESCAPED(step->why));
+		if (*step->why)
+			format_add(line, sizeof(line), " (%s)", ESCAPED(step->why));
 		warn(page, line);
 	}
 	if (digest->step_count > STEPS_SHOWN) {
