@@ -146,14 +146,14 @@ $(B)/obj/src/capture/object.o: $(B)/gen/bpf_sources.inc
 # System calls by name, as the compiler's own headers have them: their names out of the macros, then
 # the preprocessor puts the numbers in. The 32-bit ones exist where the machine has such programs.
 syscall_rows = printf '\#include <asm/$(1).h>\n' | $(CC) -E -dM - 2>/dev/null | \
-	sed -n 's/^\#define __NR_\([a-z_][a-z0-9_]*\) .*/$(2)(__NR_\1, \1)/p' | \
-	grep -v -e ', syscalls)' -e arch_specific_syscall | sort | \
+	sed -n 's/^\#define __NR_\([a-z_][a-z0-9_]*\) .*/$(2)(__NR_\1, "\1")/p' | \
+	grep -v -e '"syscalls"' -e '"arch_specific_syscall"' | sort | \
 	{ printf '\#include <asm/$(1).h>\n'; cat; } | $(CC) -E -P - 2>/dev/null | grep '^$(2)([0-9]'
 $(B)/gen/syscalls.inc: Makefile
 	@mkdir -p $(@D)
 	$(call say,GEN)
 	$(Q)$(call syscall_rows,unistd,SYSCALL) > $@
-	$(Q)$(call syscall_rows,unistd_32,COMPAT_SYSCALL) >> $@ || :
+	$(Q)$(call syscall_rows,unistd_32,SYSCALL_COMPAT) >> $@ || :
 $(B)/obj/src/model/syscall.o: $(B)/gen/syscalls.inc
 
 $(B)/libdwell.a: $(call user_object,$(USER_SRC)) $(SOURCES)

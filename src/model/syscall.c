@@ -10,11 +10,11 @@ static const struct {
 	u32 number; /* with CALL_COMPAT */
 	const char *name;
 } rows[] = {
-#define SYSCALL(number, name)	     {number, #name},
-#define COMPAT_SYSCALL(number, name) {CALL_COMPAT | (number), #name},
+#define SYSCALL(number, name)	     {number, name},
+#define SYSCALL_COMPAT(number, name) {CALL_COMPAT | (number), name},
 #include "syscalls.inc" /* generated from <asm/unistd.h> and <asm/unistd_32.h> */
 #undef SYSCALL
-#undef COMPAT_SYSCALL
+#undef SYSCALL_COMPAT
 };
 
 const char *syscall_name_into(u32 call, char *buf, size_t size)

@@ -125,6 +125,12 @@ u64 account_busy(const struct account *account)
 	return account_sum(account) - account_idle(account) - account->ns[STATE_BLOCKED_CHILD];
 }
 
+u64 account_work(const struct account *account)
+{
+	return account_busy(account) - account->ns[STATE_BLOCKED_PIPE] -
+	       account->ns[STATE_BLOCKED_OTHER] - account->ns[STATE_BLOCKED_FORK];
+}
+
 static void init(struct digest *digest, const struct report_options *options)
 {
 	*digest = (struct digest){.options = options};

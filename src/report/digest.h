@@ -64,6 +64,7 @@ struct thread {
 	bool is_kernel, is_dead;
 	bool is_wanted;	 /* by --pid */
 	bool is_present; /* in the slice */
+	bool is_dormant; /* in it, but never ran nor wanted to: its wait is no news */
 	u64 voluntary, involuntary, kernel_voluntary, kernel_involuntary;
 	u64 kernel_exec_ns, kernel_delay_ns;
 	u64 missed, unnamed;
@@ -85,6 +86,7 @@ struct process {
 	u64 present;			   /* threads in the slice */
 	u64 begin_ns, end_ns;		   /* in the slice */
 	struct account account;		   /* in the slice */
+	u64 work_ns;			   /* account_work() of its threads that are not dormant */
 	char comm[DIGEST_COMM];
 	char exe[DIGEST_TEXT];
 	char service[DIGEST_TEXT];
@@ -105,6 +107,7 @@ struct hook {
 	char name[64], fallback_of[64], failure[DIGEST_TEXT];
 	bool is_attached;
 	u64 events, bpf_ns;
+	u64 measured_ns; /* the time in which these were counted; 0: not told, then all of it */
 };
 
 struct exec {
@@ -136,6 +139,7 @@ struct cpu_row {
 };
 
 struct overhead {
+	u64 bpf_windows; /* in which bpf_ns was measured: its clock costs, and is not always on */
 	u64 bpf_ns, user_cpu_ns;		 /* sums */
 	u64 rss_bytes, map_bytes, ring_fill_max; /* highest */
 };
@@ -168,10 +172,12 @@ struct digest {
 	struct step *steps;
 	size_t step_count;
 	struct overhead overhead;
-	struct account all;    /* of the threads that are shown */
-	u64 present;	       /* how many these are */
-	u64 wall_ns;	       /* the sum of their time in the slice */
-	struct account kernel; /* of the kernel's own, shown or not */
+	struct account all;	 /* of the threads that are shown */
+	u64 present;		 /* how many these are */
+	u64 wall_ns;		 /* the sum of their time in the slice */
+	u64 busy_ns;		 /* account_busy() of those that are not dormant */
+	u64 dormant, dormant_ns; /* how many are, and their time */
+	struct account kernel;	 /* of the kernel's own, shown or not */
 	u64 kernel_threads;
 };
 
@@ -210,5 +216,8 @@ u64 account_idle(const struct account *account);
 
 /* What is of interest: not idle, and not waiting for a child, which has its own account. */
 u64 account_busy(const struct account *account);
+
+/* The same without waits for another process's doing, or for one does not know what. */
+u64 account_work(const struct account *account);
 
 #endif

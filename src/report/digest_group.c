@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/text.h"
 #include "digest.h"
 #include "query.h"
 
@@ -165,8 +166,10 @@ static void add_thread(struct digest *digest, struct process *process, struct th
 	process->is_kernel |= thread->is_kernel;
 	process->is_wanted |= thread->is_wanted;
 	/* It is called as its leader is, last of all after an exec. */
-	if (thread->tid == thread->pid || !*process->comm)
+	if ((thread->tid == thread->pid && *thread->comm) || !*process->comm)
 		memcpy(process->comm, thread->comm, sizeof(process->comm));
+	if (!process->pid && !*process->comm) /* of all for whom there was no more place */
+		text_copy(process->comm, sizeof(process->comm), "(others)");
 	if (!digest->is_slice)
 		thread->is_present = true; /* also one of which no row was kept */
 	if (!thread->is_present || !thread->is_wanted)
@@ -178,6 +181,14 @@ static void add_thread(struct digest *digest, struct process *process, struct th
 	}
 	if (!digest_shows(digest, thread))
 		return;
+	thread->is_dormant = !account_cpu(&account) && !account_runq(&account);
+	if (thread->is_dormant) {
+		digest->dormant += thread->threads;
+		digest->dormant_ns += account_sum(&account);
+	} else {
+		digest->busy_ns += account_busy(&account);
+		process->work_ns += account_work(&account);
+	}
 	extend(digest, process, thread);
 	add_account(&process->account, &account);
 	process->is_present = true;

@@ -122,6 +122,7 @@ static int on_hook(sqlite3_stmt *row, void *context)
 	query_text(row, 3, hook->failure, sizeof(hook->failure));
 	hook->events = query_count(row, 4);
 	hook->bpf_ns = query_count(row, 5);
+	hook->measured_ns = query_count(row, 6);
 	return 0;
 }
 
@@ -137,6 +138,7 @@ static int on_overhead(sqlite3_stmt *row, void *context)
 
 	if (!digest_window_is_in(digest, sqlite3_column_int64(row, 0)))
 		return 0;
+	overhead->bpf_windows += !query_is_null(row, 1);
 	overhead->bpf_ns += query_count(row, 1);
 	overhead->user_cpu_ns += query_count(row, 2);
 	raise_to(&overhead->rss_bytes, query_count(row, 3));
@@ -293,7 +295,8 @@ static const struct {
 	{"states", "id, name", NULL, on_state},
 	{"syscalls", "call, name", NULL, on_syscall},
 	{"losses", "window, cause, count", NULL, on_loss},
-	{"hooks", "hook, fallback_of, attached, failure, events, bpf_ns", NULL, on_hook},
+	{"hooks", "hook, fallback_of, attached, failure, events, bpf_ns, measured_ns", NULL,
+	 on_hook},
 	{"overhead", "window, bpf_ns, user_cpu_ns, rss_bytes, map_bytes, ring_fill_max", NULL,
 	 on_overhead},
 	{"steps", "ts_ns, what, why", "ts_ns", on_step},

@@ -24,15 +24,15 @@ static json_t *overhead_to_json(const struct digest *digest)
 	for (size_t i = 0; i < digest->hook_count; i++)
 		json_object_set_new(by_hook, digest->hooks[i].name,
 				    json_number(digest->hooks[i].bpf_ns));
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "bpf_ns", by_hook, "bpf_total_ns",
-			 json_number(overhead->bpf_ns), "user_cpu_ns",
-			 json_number(overhead->user_cpu_ns), "rss_bytes",
-			 json_number(overhead->rss_bytes), "map_bytes",
-			 json_number(overhead->map_bytes), "ring_fill_max",
-			 json_number(overhead->ring_fill_max));
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "bpf_ns", by_hook, "bpf_total_ns",
+		json_number(overhead->bpf_ns), "bpf_windows", json_number(overhead->bpf_windows),
+		"user_cpu_ns", json_number(overhead->user_cpu_ns), "rss_bytes",
+		json_number(overhead->rss_bytes), "map_bytes", json_number(overhead->map_bytes),
+		"ring_fill_max", json_number(overhead->ring_fill_max));
 }
 
-/* Counts of hooks are the whole session's: so is the time that they are divided by. */
+/* Counts of hooks are not by window: nor is the time that they are divided by. */
 static u64 session_ns(const struct digest *digest)
 {
 	u64 ended_ns = digest_meta_number(digest, "ended_ns");
@@ -50,10 +50,10 @@ static json_t *text_or_null(const char *text)
 static json_t *hooks_to_json(const struct digest *digest)
 {
 	json_t *hooks = json_array();
-	u64 wall_ns = session_ns(digest);
 
 	for (size_t i = 0; i < digest->hook_count; i++) {
 		const struct hook *hook = &digest->hooks[i];
+		u64 wall_ns = hook->measured_ns ? hook->measured_ns : session_ns(digest);
 		double rate = wall_ns ? (double)hook->events * 1e9 / (double)wall_ns : 0;
 
 		json_array_append_new(

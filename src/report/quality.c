@@ -7,7 +7,8 @@
 
 /*
  * What the two ways of counting may differ by: they read the clock at different places of a
- * switch, and a thread that is woken on an idle CPU is queued a little after it is woken.
+ * switch, and a thread that is woken on an idle CPU is queued a little after it is woken, for which
+ * the run queue has twice as much.
  */
 #define TOLERANCE_SHARE	     200  /* one in so many: 0.5 % */
 #define TOLERANCE_WAKE_NS    5000 /* per voluntary switch, which ends in a wake-up */
@@ -72,7 +73,7 @@ static void find_checks(struct quality *quality, const struct sums *sums, bool i
 	if (sums->kernel_delay_ns) /* not kept everywhere */
 		add_check(quality,
 			  (struct check){"run queue", "ns", sums->runq_ns, sums->kernel_delay_ns,
-					 sums->kernel_delay_ns / TOLERANCE_SHARE + slack});
+					 sums->kernel_delay_ns / TOLERANCE_SHARE + 2 * slack});
 	add_check(quality, (struct check){"voluntary switches", "switches", sums->voluntary,
 					  sums->kernel_voluntary, 0});
 	add_check(quality, (struct check){"involuntary switches", "switches", sums->involuntary,

@@ -98,14 +98,19 @@ static void print_overhead(const struct digest *digest, const struct page *page)
 {
 	const struct overhead *overhead = &digest->overhead;
 	u64 wall_ns = digest->end_ns - digest->begin_ns;
-	u64 cpus = digest_meta_number(digest, "cpus");
+	u64 cpus = digest_meta_number(digest, "cpus"), bpf_ns = overhead->bpf_ns;
 	char line[LINE_BYTES] = "";
 
 	if (!overhead->rss_bytes && !overhead->bpf_ns && !overhead->user_cpu_ns)
 		return; /* not measured */
-	format_add(line, sizeof(line), "overhead: %s in BPF, %s in dwell: %s of ",
-		   DURATION(overhead->bpf_ns), DURATION(overhead->user_cpu_ns),
-		   SHARE(overhead->bpf_ns + overhead->user_cpu_ns, wall_ns * (cpus ? cpus : 1)));
+	/* Measured in some windows, and taken to be the same in the others. */
+	if (overhead->bpf_windows && overhead->bpf_windows < digest->window_count)
+		bpf_ns = (u64)((double)bpf_ns * (double)digest->window_count /
+			       (double)overhead->bpf_windows);
+	format_add(line, sizeof(line), "overhead: %s%s in BPF, %s in dwell: %s of ",
+		   bpf_ns > overhead->bpf_ns ? "about " : "", DURATION(bpf_ns),
+		   DURATION(overhead->user_cpu_ns),
+		   SHARE(bpf_ns + overhead->user_cpu_ns, wall_ns * (cpus ? cpus : 1)));
 	format_add(line, sizeof(line), cpus ? "%" PRIu64 " CPUs" : "one CPU", (uint64_t)cpus);
 	format_add(line, sizeof(line), "; memory %s",
 		   BYTES(overhead->rss_bytes + overhead->map_bytes));

@@ -95,8 +95,10 @@ void text_again(const struct digest *digest, const struct page *page)
 	char line[2048] = "";
 
 	format_add(line, sizeof(line), "Again: sudo dwell %s", *command ? "run" : "record");
-	if (!*command && *filter)
-		format_add(line, sizeof(line), " %s", ESCAPED(filter));
+	if (!*command && !strcmp(filter, "all"))
+		format_add(line, sizeof(line), " -a");
+	else if (!*command && *filter) /* "pid 12,34" */
+		format_add(line, sizeof(line), " --%s", ESCAPED(filter));
 	if (*tier)
 		format_add(line, sizeof(line), " --tier %s", ESCAPED(tier));
 	if (*command)

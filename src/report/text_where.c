@@ -10,6 +10,7 @@
 
 #define BAR_COLUMNS	24
 #define SMALL_BAR	10
+#define NAME_COLUMNS	16 /* a comm has 15, and a thread is indented */
 #define PROCESSES_SHOWN 10
 #define ALWAYS_SHOWN	3    /* also if idle */
 #define BUSY_SHARE	1000 /* of all that is busy: a process with less is not worth a line */
@@ -71,6 +72,10 @@ void text_where(const struct digest *digest, const struct page *page)
 		if (order[i] != STATE_UNATTRIBUTED)
 			print_state(digest, page, order[i], whole);
 	print_state(digest, page, STATE_UNATTRIBUTED, whole); /* always, even when it is zero */
+	if (digest->dormant)
+		fprintf(page->out, "  %s%s of the threads never ran in this time: %s of it%s\n",
+			page_ink(page, INK_FAINT), NUMBER(digest->dormant),
+			DURATION(digest->dormant_ns), page_ink(page, INK_PLAIN));
 	if (digest->kernel_threads && !digest->options->kernel)
 		fprintf(page->out, "  %s%s kernel threads are left out: %s on a CPU (--kernel)%s\n",
 			page_ink(page, INK_FAINT), NUMBER(digest->kernel_threads),
@@ -138,8 +143,8 @@ static void print_row(const struct digest *digest, const struct page *page, cons
 
 	small_bar(account, bar);
 	snprintf(name, sizeof(name), "%s%s", indent, ESCAPED(comm));
-	cut = (int)utf8_columns(name) - 15; /* a comm's width; %s counts bytes */
-	at = fprintf(page->out, "%8u %s%*s %4s %9s ", id, name, cut < 0 ? -cut : 0, "",
+	cut = (int)utf8_columns(name) - NAME_COLUMNS; /* %s counts bytes */
+	at = fprintf(page->out, "%7u %s%*s %4s %9s ", id, name, cut < 0 ? -cut : 0, "",
 		     NUMBER(threads), DURATION(wall_ns));
 	at -= (int)(strlen(name) - utf8_columns(name));
 	at += fprintf(page->out, "%s ", bar);
@@ -151,23 +156,18 @@ static bool is_idle(const struct account *account)
 	return account_busy(account) < account_sum(account) / IDLE_SHARE;
 }
 
-static u64 busy_ns(const struct process *process)
-{
-	return account_busy(&process->account);
-}
-
 static u64 process_wall_ns(const struct process *process)
 {
 	return process->end_ns > process->begin_ns ? process->end_ns - process->begin_ns : 0;
 }
 
-static int by_busy(const void *a, const void *b)
+static int by_work(const void *a, const void *b)
 {
 	const struct process *x = *(const struct process *const *)a;
 	const struct process *y = *(const struct process *const *)b;
 
-	if (busy_ns(x) != busy_ns(y))
-		return busy_ns(x) > busy_ns(y) ? -1 : 1;
+	if (x->work_ns != y->work_ns)
+		return x->work_ns > y->work_ns ? -1 : 1;
 	if (process_wall_ns(x) != process_wall_ns(y))
 		return process_wall_ns(x) > process_wall_ns(y) ? -1 : 1;
 	return x < y ? -1 : 1;
@@ -201,7 +201,7 @@ static void print_threads(const struct digest *digest, const struct page *page,
 		if (!digest_shows(digest, thread))
 			continue;
 		thread_account(digest, thread, &account);
-		if (is_idle(&account))
+		if (thread->is_dormant || is_idle(&account))
 			idle += thread->threads;
 		else
 			rows[count++] = (struct row){thread, account};
@@ -209,15 +209,15 @@ static void print_threads(const struct digest *digest, const struct page *page,
 	if (count)
 		qsort(rows, count, sizeof(*rows), by_busy_row);
 	for (; shown < count && shown < THREADS_SHOWN; shown++)
-		print_row(digest, page, "  ", rows[shown].thread->tid,
+		print_row(digest, page, " ", rows[shown].thread->tid,
 			  rows[shown].thread->threads > 1 ? "(dead ones)"
 							  : rows[shown].thread->comm,
 			  rows[shown].thread->threads, thread_wall_ns(digest, rows[shown].thread),
 			  &rows[shown].account);
 	if (count > shown)
-		fprintf(page->out, "           and %s more threads\n", NUMBER(count - shown));
+		fprintf(page->out, "         and %s more threads\n", NUMBER(count - shown));
 	if (idle)
-		fprintf(page->out, "           and %s thread%s idle\n", NUMBER(idle),
+		fprintf(page->out, "         and %s thread%s idle\n", NUMBER(idle),
 			idle == 1 ? "" : "s");
 }
 
@@ -226,25 +226,26 @@ void text_processes(const struct digest *digest, const struct page *page)
 	_cleanup_free_ const struct process **order =
 		calloc(digest->process_count + 1, sizeof(*order));
 	size_t count = 0, shown = 0;
-	u64 rest_ns = 0;
+	u64 rest_ns = 0, all_ns = 0;
 
 	for (size_t i = 0; order && i < digest->process_count; i++)
 		if (digest->processes[i].is_present)
 			order[count++] = &digest->processes[i];
 	if (!count)
 		return;
-	qsort(order, count, sizeof(*order), by_busy);
+	qsort(order, count, sizeof(*order), by_work);
+	for (size_t i = 0; i < count; i++)
+		all_ns += order[i]->work_ns;
 	while (shown < count && shown < PROCESSES_SHOWN &&
-	       (shown < ALWAYS_SHOWN ||
-		busy_ns(order[shown]) > account_busy(&digest->all) / BUSY_SHARE))
+	       (shown < ALWAYS_SHOWN || order[shown]->work_ns > all_ns / BUSY_SHARE))
 		shown++;
 	for (size_t i = shown; i < count; i++)
-		rest_ns += busy_ns(order[i]);
+		rest_ns += order[i]->work_ns;
 	page_heading(page, digest->options->threads ? "BY THREAD" : "BY PROCESS",
 		     "  # cpu  = waits for a CPU  - blocked  . idle  ? unattributed");
-	fprintf(page->out, "%s%8s %-15s %4s %9s %*s mostly%s\n", page_ink(page, INK_FAINT),
-		digest->options->threads ? "pid, tid" : "pid", "name", "thr", "wall", SMALL_BAR, "",
-		page_ink(page, INK_PLAIN));
+	fprintf(page->out, "%s%7s %-*s %4s %9s %*s mostly%s\n", page_ink(page, INK_FAINT),
+		digest->options->threads ? "pid/tid" : "pid", NAME_COLUMNS, "name", "thr", "wall",
+		SMALL_BAR, "", page_ink(page, INK_PLAIN));
 	for (size_t i = 0; i < shown; i++) {
 		print_row(digest, page, "", order[i]->pid, order[i]->comm, order[i]->present,
 			  process_wall_ns(order[i]), &order[i]->account);
@@ -252,6 +253,6 @@ void text_processes(const struct digest *digest, const struct page *page)
 			print_threads(digest, page, order[i]);
 	}
 	if (count > shown)
-		fprintf(page->out, "         and %s more, busy for %s in sum\n",
+		fprintf(page->out, "        and %s more, busy for %s in sum\n",
 			NUMBER(count - shown), DURATION(rest_ns));
 }

@@ -36,7 +36,7 @@ static void add_state(const struct digest *digest, int state, u64 ns, u64 whole,
 {
 	format_add(text, SENTENCE_BYTES, "%s%s %s", before, SHARE(ns, whole),
 		   ESCAPED(digest->state_names[state]));
-	if (state < STATE_COUNT)
+	if (state < STATE_COUNT && state != STATE_CPU) /* which speaks for itself */
 		format_add(text, SENTENCE_BYTES, " (%s)", state_meanings[state]);
 }
 
@@ -102,18 +102,19 @@ static const struct process *find_subject(const struct digest *digest, bool *ret
 
 		if (!process->is_present)
 			continue;
-		if (!by_pid(digest, process->parent) &&
+		if ((!process->parent || !by_pid(digest, process->parent)) && process->pid &&
 		    (!first || process->begin_ns < first->begin_ns))
 			first = process;
-		if (!busiest || account_busy(&process->account) > account_busy(&busiest->account))
+		if (!busiest || process->work_ns > busiest->work_ns)
 			busiest = process;
 	}
 	*ret_is_command = first && *digest_meta(digest, "command") && !digest->options->pid_count;
 	return *ret_is_command ? first : busiest;
 }
 
-/* Into the children that ran while it waited for them. */
-static void add_children(const struct digest *digest, const struct process *parent, char *text)
+/* Into the children that ran while it waited for them: of a command that is all there is. */
+static void add_children(const struct digest *digest, const struct process *parent, bool is_command,
+			 char *text)
 {
 	struct account sum = {0};
 	u64 count = 0;
@@ -121,7 +122,8 @@ static void add_children(const struct digest *digest, const struct process *pare
 	for (size_t i = 0; i < digest->process_count; i++) {
 		const struct process *process = &digest->processes[i];
 
-		if (!process->is_present || !descends(digest, process, parent->pid))
+		if (!process->is_present || process == parent ||
+		    (!is_command && !descends(digest, process, parent->pid)))
 			continue;
 		count++;
 		for (int state = 0; state < STATE_LIMIT; state++)
@@ -166,7 +168,7 @@ static void tell_subject(const struct findings *findings, char *text)
 	add_states(digest, account, process->present > 1, text);
 	format_add(text, SENTENCE_BYTES, ".");
 	if (percent(account->ns[STATE_BLOCKED_CHILD], sum) >= WORTH_SHARE)
-		add_children(digest, process, text);
+		add_children(digest, process, is_command, text);
 }
 
 static const struct why *longest(const struct findings *findings, bool (*is_wanted)(int state))
@@ -337,7 +339,7 @@ static int by_weight(const void *a, const void *b)
 
 int verdict_find(const struct digest *digest, struct verdict *ret_verdict)
 {
-	struct findings findings = {.digest = digest, .busy_ns = account_busy(&digest->all)};
+	struct findings findings = {.digest = digest, .busy_ns = digest->busy_ns};
 	struct sentence sentences[ARRAY_SIZE(rules)] = {0};
 	int err = why_find(digest, &findings.whys), calls_err = calls_find(digest, &findings.calls);
 

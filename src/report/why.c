@@ -83,7 +83,7 @@ int why_find(const struct digest *digest, struct hash *ret_whys)
 
 	init(ret_whys);
 	for (size_t i = 0; !err && i < digest->thread_count; i++)
-		if (digest_shows(digest, &digest->threads[i]))
+		if (digest_shows(digest, &digest->threads[i]) && !digest->threads[i].is_dormant)
 			err = add_thread(digest, &digest->threads[i], ret_whys, true);
 	sort(ret_whys, by_interest);
 	return err;

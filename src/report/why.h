@@ -15,7 +15,8 @@ struct why {
 	u64 worst_ns;
 };
 
-/* Waits only, of the threads that are shown: what is of interest first, each longest first. */
+/* Waits only, of the threads that are shown and not dormant: what is of interest first, each
+ * longest first. */
 int why_find(const struct digest *digest, struct hash *ret_whys);
 
 /* All causes of one process's threads that are shown, time on a CPU too, longest first. */

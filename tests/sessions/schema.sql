@@ -8,7 +8,7 @@ CREATE TABLE object_kinds (id INTEGER PRIMARY KEY, name TEXT, meaning TEXT);
 CREATE TABLE cpu_uses (id INTEGER PRIMARY KEY, name TEXT, meaning TEXT);
 CREATE TABLE syscalls (call INTEGER PRIMARY KEY, name TEXT);
 CREATE TABLE losses (window, cause, count);
-CREATE TABLE hooks (hook, fallback_of, attached, failure, events, bpf_ns);
+CREATE TABLE hooks (hook, fallback_of, attached, failure, events, bpf_ns, misses, measured_ns);
 CREATE TABLE overhead (window, bpf_ns, user_cpu_ns, rss_bytes, map_bytes, ring_fill_max);
 CREATE TABLE steps (ts_ns, what, why);
 CREATE TABLE threads (id INTEGER PRIMARY KEY, pid, process_start_ns, tid, start_ns, begin_ns, end_ns,

@@ -3,15 +3,15 @@
 -- hook, one that is not attached, steps of the governor, missed switches, hostile names, a futex, a
 -- row that stands for several dead threads, kernel threads, a pool of idle ones.
 INSERT INTO meta VALUES ('schema', 'dwell.session/1'), ('dwell_version', '0.1'), ('kernel', '6.18.0'),
-	('cpus', '4'), ('started_ns', '5000000000'), ('tier', 'A'), ('filter', '-a'), ('max_overhead', '1%');
+	('cpus', '4'), ('started_ns', '5000000000'), ('tier', 'A'), ('filter', 'all'), ('max_overhead', '1%');
 INSERT INTO windows VALUES (0, 5000000000, 6000000000), (1, 6000000000, 7000000000), (2, 7000000000, 8000000000);
 INSERT INTO states VALUES (23, 'blocked.new', 'a state that came later');
 INSERT INTO losses VALUES (0, 'ring_full', 800), (1, 'ring_full', 12), (2, 'no_storage', 3), (2, 'gremlins', 1);
-INSERT INTO hooks VALUES ('ledger_switch', NULL, 1, NULL, 812000, 121800000),
-	('ledger_softirq', NULL, 1, NULL, 0, 0),
-	('ledger_iter', 'ledger_rows', 0, 'the kernel has no task iterator', 0, 0);
+INSERT INTO hooks VALUES ('ledger_switch', NULL, 1, NULL, 812000, 121800000, 5, 2000000000),
+	('ledger_softirq', NULL, 1, NULL, 0, 0, 0, 2000000000),
+	('ledger_iter', 'ledger_rows', 0, 'the kernel has no task iterator', 0, 0, 0, 0);
 INSERT INTO overhead VALUES (0, 40000000, 9000000, 12582912, 8388608, 100000),
-	(1, 41000000, 9000000, 12582912, 8388608, 4194304), (2, 40800000, 9000000, 12683912, 8388608, 3000);
+	(1, 41000000, 9000000, 12582912, 8388608, 4194304), (2, NULL, 9000000, 12683912, 8388608, 3000);
 INSERT INTO steps VALUES (6500000000, 'Tier B off for server (4700)', 'cost 1.4 %, allowed 1 %'),
 	(7000000000, 'detail off', 'cost 1.2 %, allowed 1 %');
 INSERT INTO processes (pid, start_ns, parent, comm, exe, service, is_kernel, exit_code) VALUES
