@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -54,14 +55,17 @@ static int visible_columns(const char *word)
 }
 
 /* A number and its unit, a name and its number, stay on one line. */
-static bool belongs_to_former(const char *word, char former_end)
+static bool belongs_to_former(const char *word, const char *former, size_t former_length)
 {
 	static const char *const units[] = {"%", "s", "ms", "us", "ns", "x", "MiB", "KiB", "CPUs"};
 	size_t length = strcspn(word, " .,;:)");
 
 	if (*word == '(')
-		return word[1] >= '0' && word[1] <= '9';
-	for (size_t i = 0; former_end >= '0' && former_end <= '9' && i < ARRAY_SIZE(units); i++)
+		return isdigit((unsigned char)word[1]);
+	if (former_length >= 3 && !strncmp(former + former_length - 2, "id", 2)) /* pid, tid */
+		return isdigit((unsigned char)*word);
+	for (size_t i = 0;
+	     isdigit((unsigned char)former[former_length - 1]) && i < ARRAY_SIZE(units); i++)
 		if (length == strlen(units[i]) && !strncmp(word, units[i], length))
 			return true;
 	return false;
@@ -72,8 +76,7 @@ static size_t word_length(const char *text)
 {
 	size_t length = strcspn(text, " ");
 
-	while (length && text[length] == ' ' &&
-	       belongs_to_former(text + length + 1, text[length - 1]))
+	while (length && text[length] == ' ' && belongs_to_former(text + length + 1, text, length))
 		length += 1 + strcspn(text + length + 1, " ");
 	return length;
 }
@@ -199,7 +202,7 @@ void format_tid(const struct digest *digest, u32 tid, char *buf, size_t size)
 	if (thread && *thread->comm)
 		snprintf(buf, size, "%s (%u)", ESCAPED(thread->comm), tid);
 	else
-		snprintf(buf, size, "thread %u", tid);
+		snprintf(buf, size, "tid %u", tid);
 }
 
 void format_object(const struct digest *digest, u64 id, char *buf, size_t size)
@@ -232,16 +235,17 @@ static bool is_expected(const struct cause *cause)
 	       (cause->state == STATE_BLOCKED_SLEEP && cause->waker_kind == CONTEXT_TIMER);
 }
 
-void format_blame(const struct digest *digest, const struct cause *cause, char *buf, size_t size)
+void format_blame(const struct digest *digest, const struct cause *cause, bool is_shared, char *buf,
+		  size_t size)
 {
 	char who[DIGEST_TEXT];
 
 	*buf = '\0';
 	if (cause->holder) {
 		format_tid(digest, cause->holder, who, sizeof(who));
-		format_add(buf, size, ", held by %s", who);
+		format_add(buf, size, ", %sheld by %s", is_shared ? "mostly " : "", who);
 	}
-	if (is_expected(cause))
+	if (is_expected(cause) || is_shared)
 		return;
 	if (cause->waker)
 		format_tid(digest, cause->waker, who, sizeof(who));

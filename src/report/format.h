@@ -43,7 +43,7 @@ const char *format_bytes(u64 bytes, char *buf);
 const char *format_escaped(const char *text, char *buf, size_t size);
 double percent(u64 part, u64 whole);
 
-/* "worker-7 (4711)", or "thread 4711"; escaped */
+/* "worker-7 (4711)", or "tid 4711"; escaped */
 void format_tid(const struct digest *digest, u32 tid, char *buf, size_t size);
 
 /* What was waited for, in short: "futex 0x7ffe…", "read pipe:[123]"; "" for nothing known. Not
@@ -51,9 +51,12 @@ void format_tid(const struct digest *digest, u32 tid, char *buf, size_t size);
 void format_cause(const struct digest *digest, const struct cause *cause, char *buf, size_t size);
 void format_object(const struct digest *digest, u64 object, char *buf, size_t size);
 
-/* Who made it last: ", held by worker-7 (4711)", ", woken by network"; "" for nobody known.
- * Escaped. */
-void format_blame(const struct digest *digest, const struct cause *cause, char *buf, size_t size);
+/*
+ * Who made it last: ", held by worker-7 (4711)", ", woken by network"; "" for nobody known. With
+ * is_shared the holder is but the main one. Escaped.
+ */
+void format_blame(const struct digest *digest, const struct cause *cause, bool is_shared, char *buf,
+		  size_t size);
 
 /* Adds to a text in buf, cutting if need be. */
 void format_add(char *buf, size_t size, const char *format, ...)

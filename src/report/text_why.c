@@ -19,7 +19,7 @@ static void print_why(const struct digest *digest, const struct page *page, cons
 	int at;
 
 	format_cause(digest, &why->cause, cause, sizeof(cause));
-	format_blame(digest, &why->cause, blame, sizeof(blame));
+	format_blame(digest, &why->cause, why->is_shared, blame, sizeof(blame));
 	at = fprintf(page->out, "  %8s %7s %9s x  ", DURATION(why->cause.ns),
 		     COLUMN_SHARE(why->cause.ns, account_sum(&digest->all)),
 		     NUMBER(why->cause.count));

@@ -116,6 +116,7 @@ static const struct process *find_subject(const struct digest *digest, bool *ret
 static void add_children(const struct digest *digest, const struct process *parent, bool is_command,
 			 char *text)
 {
+	const struct process *busiest = NULL;
 	struct account sum = {0};
 	u64 count = 0;
 
@@ -126,6 +127,8 @@ static void add_children(const struct digest *digest, const struct process *pare
 		    (!is_command && !descends(digest, process, parent->pid)))
 			continue;
 		count++;
+		if (!busiest || process->work_ns > busiest->work_ns)
+			busiest = process;
 		for (int state = 0; state < STATE_LIMIT; state++)
 			sum.ns[state] += process->account.ns[state];
 	}
@@ -138,6 +141,9 @@ static void add_children(const struct digest *digest, const struct process *pare
 		format_add(text, SENTENCE_BYTES, " Its %s descendants, %s in sum: ", NUMBER(count),
 			   DURATION(account_sum(&sum)));
 	add_states(digest, &sum, count > 1, text);
+	if (count > 1 && busiest->work_ns)
+		format_add(text, SENTENCE_BYTES, "; busiest %s (pid %u)", ESCAPED(busiest->comm),
+			   busiest->pid);
 	format_add(text, SENTENCE_BYTES, ".");
 }
 
@@ -216,13 +222,12 @@ static void tell_lock(const struct findings *findings, struct sentence *ret)
 	holder = why->cause.holder ? digest_by_tid(digest, why->cause.holder) : NULL;
 	format_tid(digest, waiter->tid, who, sizeof(who));
 	format_cause(digest, &why->cause, cause, sizeof(cause));
-	format_blame(digest, &why->cause, blame, sizeof(blame));
+	format_blame(digest, &why->cause, why->is_shared, blame, sizeof(blame));
 	format_add(ret->text, SENTENCE_BYTES, "%s waited %s (%s of its time) for the lock %s%s",
 		   who, DURATION(why->worst_ns),
 		   SHARE(why->worst_ns, thread_wall_ns(digest, waiter)), ESCAPED(cause), blame);
 	if (holder && holder->cause_count) {
-		format_add(ret->text, SENTENCE_BYTES,
-			   "; of %s's own time: ", ESCAPED(holder->comm));
+		format_add(ret->text, SENTENCE_BYTES, "; the holder's own time: ");
 		thread_account(digest, holder, &account);
 		add_states(digest, &account, false, ret->text);
 	}
@@ -301,7 +306,7 @@ static void tell_wait(const struct findings *findings, struct sentence *ret)
 		return;
 	ret->weight = why->cause.ns;
 	format_cause(digest, &why->cause, cause, sizeof(cause));
-	format_blame(digest, &why->cause, blame, sizeof(blame));
+	format_blame(digest, &why->cause, why->is_shared, blame, sizeof(blame));
 	format_add(ret->text, SENTENCE_BYTES, "%s (pid %u) was %s for %s (%s of all threads' time)",
 		   ESCAPED(digest->processes[why->cause.thread].comm),
 		   digest->processes[why->cause.thread].pid,

@@ -5,18 +5,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Threads come one after the other, each with all its causes. */
+static void add_worst(struct why *why, const struct cause *cause)
+{
+	if (why->latest != cause->thread)
+		why->latest_ns = 0;
+	why->latest = cause->thread;
+	why->latest_ns += cause->ns;
+	if (why->latest_ns >= why->worst_ns) {
+		why->worst = why->latest;
+		why->worst_ns = why->latest_ns;
+	}
+}
+
+static void add_holder(struct why *why, const struct cause *cause)
+{
+	if (why->holder == cause->holder) {
+		why->holder_ns += cause->ns;
+		return;
+	}
+	why->is_shared |= why->cause.ns > 0;
+	if (why->holder_ns >= cause->ns) {
+		why->holder_ns -= cause->ns;
+	} else {
+		why->holder = cause->holder;
+		why->holder_ns = cause->ns - why->holder_ns;
+	}
+}
+
 /*
- * The heaviest waker of any thread speaks for all. A pool of threads that wait for work, each at
- * its own futex, is one cause, unless all detail is asked for.
+ * The heaviest waker of any thread speaks for all. With is_brief a lock is one cause whoever held
+ * it, and so is a pool of threads that wait for work, each at its own futex.
  */
-static int add(struct hash *whys, const struct cause *cause, u32 process, bool folds_idle)
+static int add(struct hash *whys, const struct cause *cause, u32 process, bool is_brief)
 {
 	struct cause key = *cause;
 	struct why *why;
 
 	key.thread = process;
-	if (folds_idle && state_is_idle(cause->state))
-		key.object = key.holder = 0;
+	if (is_brief)
+		key.holder = 0;
+	if (is_brief && state_is_idle(cause->state))
+		key.object = 0;
 	why = hash_add(whys, &key);
 	if (!why)
 		return -ENOMEM;
@@ -25,10 +55,8 @@ static int add(struct hash *whys, const struct cause *cause, u32 process, bool f
 		why->cause.waker_kind = cause->waker_kind;
 		why->cause.waker_ns = cause->waker_ns;
 	}
-	if (cause->ns >= why->worst_ns) {
-		why->worst = cause->thread;
-		why->worst_ns = cause->ns;
-	}
+	add_holder(why, cause);
+	add_worst(why, cause);
 	why->cause.ns += cause->ns;
 	why->cause.count += cause->count;
 	return 0;
@@ -85,6 +113,12 @@ int why_find(const struct digest *digest, struct hash *ret_whys)
 	for (size_t i = 0; !err && i < digest->thread_count; i++)
 		if (digest_shows(digest, &digest->threads[i]) && !digest->threads[i].is_dormant)
 			err = add_thread(digest, &digest->threads[i], ret_whys, true);
+	/* From here on nothing is looked up: the key may say who held it. */
+	for (size_t i = 0; i < ret_whys->count; i++) {
+		struct why *why = hash_item(ret_whys, i);
+
+		why->cause.holder = why->holder;
+	}
 	sort(ret_whys, by_interest);
 	return err;
 }

@@ -13,10 +13,15 @@ struct why {
 	struct cause cause;
 	u32 worst; /* index of the thread that it kept longest */
 	u64 worst_ns;
+	u32 latest; /* the thread that was added last, and its time so far */
+	u64 latest_ns;
+	u32 holder; /* who held it for most of the time; by a vote, as the waker */
+	u64 holder_ns;
+	bool is_shared; /* others held it too */
 };
 
-/* Waits only, of the threads that are shown and not dormant: what is of interest first, each
- * longest first. */
+/* Waits only, one lock as one cause whoever held it, of the threads that are shown and not dormant:
+ * what is of interest first, each longest first. */
 int why_find(const struct digest *digest, struct hash *ret_whys);
 
 /* All causes of one process's threads that are shown, time on a CPU too, longest first. */

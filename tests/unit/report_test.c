@@ -266,6 +266,21 @@ static void verdict_names_what_dominates(void **state)
 	}
 }
 
+/* A lock is one cause, whoever held it: the wait for it is told whole. */
+static void locks_are_told_whole(void **state)
+{
+	sqlite3 *db = session("server");
+	_cleanup_free_ char *text = NULL;
+
+	(void)state;
+	execute(db, "UPDATE ledger SET holder = 4700 WHERE state = 10 AND window = 2");
+	text = report(db, (struct report_options){.columns = 200});
+	assert_non_null(strstr(text, "worker-3 (4713) waited 1.830 s (61 % of its time) for the "
+				     "lock futex 0x7f0012345678, mostly held by worker-7 (4711)"));
+	assert_non_null(strstr(text, "1.830 s   1.9 %       810 x  server (4700): blocked.lock"));
+	sqlite3_close(db);
+}
+
 /* Whole windows: of a part only what is in them, and no thread that had ended before. */
 static void slices_take_whole_windows(void **state)
 {
@@ -426,6 +441,7 @@ int main(void)
 		cmocka_unit_test(closure_that_fails_is_told),
 		cmocka_unit_test(checks_know_their_tolerance),
 		cmocka_unit_test(verdict_names_what_dominates),
+		cmocka_unit_test(locks_are_told_whole),
 		cmocka_unit_test(slices_take_whole_windows),
 		cmocka_unit_test(parts_are_understood),
 		cmocka_unit_test(other_files_are_refused),
