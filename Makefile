@@ -46,7 +46,7 @@ ifeq ($(V),fuzz)
 CC := $(CLANG)
 endif
 
-LIBS := libbpf libelf zlib jansson libcap
+LIBS := libbpf libelf zlib jansson libcap sqlite3
 MISSING := $(shell for lib in $(LIBS); do $(PKG_CONFIG) --exists $$lib || echo $$lib; done)
 ifneq ($(MISSING),)
 $(error not found by $(PKG_CONFIG): $(MISSING). README.md has the list of packages)
@@ -143,6 +143,19 @@ $(B)/obj/%.o: %.c
 # The skeleton is generated, so its user waits for it; the rest is found by -MMD.
 $(B)/obj/src/capture/object.o: $(B)/gen/bpf_sources.inc
 
+# System calls by name, as the compiler's own headers have them: their names out of the macros, then
+# the preprocessor puts the numbers in. The 32-bit ones exist where the machine has such programs.
+syscall_rows = printf '\#include <asm/$(1).h>\n' | $(CC) -E -dM - 2>/dev/null | \
+	sed -n 's/^\#define __NR_\([a-z_][a-z0-9_]*\) .*/$(2)(__NR_\1, "\1")/p' | \
+	grep -v -e '"syscalls"' -e '"arch_specific_syscall"' | sort | \
+	{ printf '\#include <asm/$(1).h>\n'; cat; } | $(CC) -E -P - 2>/dev/null | grep '^$(2)([0-9]'
+$(B)/gen/syscalls.inc: Makefile
+	@mkdir -p $(@D)
+	$(call say,GEN)
+	$(Q)$(call syscall_rows,unistd,SYSCALL) > $@
+	$(Q)$(call syscall_rows,unistd_32,SYSCALL_COMPAT) >> $@ || :
+$(B)/obj/src/model/syscall.o: $(B)/gen/syscalls.inc
+
 $(B)/libdwell.a: $(call user_object,$(USER_SRC)) $(SOURCES)
 	$(call say,AR)
 	$(Q)rm -f $@
@@ -168,7 +181,10 @@ install: $(B)/dwell $(if $(shell command -v lowdown),man)
 		[ ! -e $$page ] || install -D -m 644 $$page \
 			$(DESTDIR)$(PREFIX)/share/man/man1/$$(basename $$page); \
 	done
-	install -D -m 644 docs/doctor.schema.json $(DESTDIR)$(PREFIX)/share/dwell/doctor.schema.json
+	for schema in doctor report; do \
+		install -D -m 644 docs/$$schema.schema.json \
+			$(DESTDIR)$(PREFIX)/share/dwell/$$schema.schema.json; \
+	done
 
 # --- tests -------------------------------------------------------------------------------
 

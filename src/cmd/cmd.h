@@ -24,6 +24,9 @@ struct command {
 /* -v and -q mean the same everywhere: true if it was one of them, and is done. */
 bool cmd_common_option(int option);
 
+/* --color=auto|always|never, of what goes to stdout: 0, or -EINVAL, told. */
+int cmd_parse_color(const char *when, bool *ret_color);
+
 #define COMMAND(name, about) int cmd_##name(int argc, char **argv);
 #include "commands.def"
 #undef COMMAND

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "../base/log.h"
 #include "cmd.h"
 
@@ -8,4 +13,25 @@ bool cmd_common_option(int option)
 		return false;
 	log_set_level(option == 'v' ? LOG_VERBOSE : LOG_QUIET);
 	return true;
+}
+
+static bool terminal_has_color(void)
+{
+	const char *terminal = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") &&
+	       !(terminal && !strcmp(terminal, "dumb"));
+}
+
+int cmd_parse_color(const char *when, bool *ret_color)
+{
+	if (!strcmp(when, "auto")) {
+		*ret_color = terminal_has_color();
+	} else if (!strcmp(when, "always") || !strcmp(when, "never")) {
+		*ret_color = !strcmp(when, "always");
+	} else {
+		log_error("--color is auto, always or never, not '%s'", when);
+		return -EINVAL;
+	}
+	return 0;
 }

@@ -33,8 +33,7 @@ static const char usage[] =
 	"  sudo dwell doctor --json | jq '.features[] | select(.status != \"ok\")'\n";
 
 struct options {
-	bool host, json, help;
-	const char *color;
+	bool host, json, help, color;
 };
 
 static int parse(int argc, char **argv, struct options *options)
@@ -50,7 +49,7 @@ static int parse(int argc, char **argv, struct options *options)
 	};
 	int option;
 
-	options->color = "auto";
+	cmd_parse_color("auto", &options->color);
 	while ((option = getopt_long(argc, argv, "hvq", longs, NULL)) != -1) {
 		switch (option) {
 		case 'H':
@@ -60,7 +59,8 @@ static int parse(int argc, char **argv, struct options *options)
 			options->json = true;
 			break;
 		case 'c':
-			options->color = optarg;
+			if (cmd_parse_color(optarg, &options->color))
+				return -EINVAL;
 			break;
 		case 'h':
 			options->help = true;
@@ -74,22 +74,7 @@ static int parse(int argc, char **argv, struct options *options)
 		log_error("doctor takes no argument, but got '%s'", argv[optind]);
 		return -EINVAL;
 	}
-	if (strcmp(options->color, "auto") && strcmp(options->color, "always") &&
-	    strcmp(options->color, "never")) {
-		log_error("--color is auto, always or never, not '%s'", options->color);
-		return -EINVAL;
-	}
 	return 0;
-}
-
-static bool wants_color(const char *when)
-{
-	const char *terminal = getenv("TERM");
-
-	if (strcmp(when, "auto"))
-		return !strcmp(when, "always");
-	return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") &&
-	       !(terminal && !strcmp(terminal, "dumb"));
 }
 
 /* The kernel detaches everything when we end; it is only said. */
@@ -147,8 +132,7 @@ int cmd_doctor(int argc, char **argv)
 	if (options.json)
 		status = print_json(&report);
 	else
-		doctor_print_text(&report, wants_color(options.color), log_level() == LOG_QUIET,
-				  stdout);
+		doctor_print_text(&report, options.color, log_level() == LOG_QUIET, stdout);
 	if (status == EXIT_OK && !report.core_works)
 		status = EXIT_UNSUPPORTED;
 	doctor_report_free(&report);

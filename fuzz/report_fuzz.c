@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The report of a session file from anywhere: whatever its pages say.
+ */
+#include <sqlite3.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../src/base/log.h"
+#include "../src/report/report.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void report(sqlite3 *db, bool json)
+{
+	struct report_options options = {
+		.json = json, .execs = json, .threads = true, .kernel = true};
+	FILE *out = fopen("/dev/null", "w");
+
+	if (!out)
+		return;
+	report_print(db, &options, out);
+	fclose(out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	unsigned char *copy = size ? sqlite3_malloc64(size) : NULL;
+	sqlite3 *db = NULL;
+
+	if (!copy)
+		return 0;
+	memcpy(copy, data, size);
+	log_set_level(LOG_QUIET);
+	if (sqlite3_open(":memory:", &db) == SQLITE_OK &&
+	    sqlite3_deserialize(db, "main", copy, (sqlite3_int64)size, (sqlite3_int64)size,
+				SQLITE_DESERIALIZE_READONLY | SQLITE_DESERIALIZE_FREEONCLOSE) ==
+		    SQLITE_OK) {
+		sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+		report(db, false);
+		report(db, true);
+	}
+	sqlite3_close(db);
+	return 0;
+}

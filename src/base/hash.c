@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define SLOTS_MIN 64
+
+void hash_init(struct hash *hash, size_t item_size, size_t key_size, size_t max)
+{
+	*hash = (struct hash){.item_size = item_size, .key_size = key_size, .max = max};
+	if (getrandom(&hash->seed, sizeof(hash->seed), GRND_NONBLOCK) < 0)
+		hash->seed = (u64)(size_t)hash;
+}
+
+void hash_free(struct hash *hash)
+{
+	free(hash->items);
+	free(hash->slots);
+	hash->items = NULL;
+	hash->slots = NULL;
+	hash->count = hash->capacity = hash->slot_count = 0;
+}
+
+static u64 mix(u64 value)
+{
+	value = (value ^ (value >> 32)) * 0x9e3779b97f4a7c15ULL;
+	return value ^ (value >> 29);
+}
+
+static u64 hash_of(const struct hash *hash, const char *key)
+{
+	u64 sum = hash->seed;
+	size_t at = 0;
+
+	for (; at + 8 <= hash->key_size; at += 8) {
+		u64 word;
+
+		memcpy(&word, key + at, 8);
+		sum = mix(sum ^ word) + hash->seed;
+	}
+	for (; at < hash->key_size; at++)
+		sum = mix(sum ^ (u8)key[at]);
+	return mix(sum);
+}
+
+/* Where the key is, or where it would have its place. There is always a free slot. */
+static u32 *slot_of(const struct hash *hash, const void *key)
+{
+	size_t mask = hash->slot_count - 1;
+	size_t at = (size_t)hash_of(hash, key) & mask;
+
+	while (hash->slots[at] &&
+	       memcmp(hash_item(hash, hash->slots[at] - 1), key, hash->key_size) != 0)
+		at = (at + 1) & mask;
+	return &hash->slots[at];
+}
+
+void *hash_find(const struct hash *hash, const void *key)
+{
+	u32 *slot;
+
+	if (!hash->slot_count)
+		return NULL;
+	slot = slot_of(hash, key);
+	return *slot ? hash_item(hash, *slot - 1) : NULL;
+}
+
+/* Slots are at most half full, so that a search is short. */
+static int grow_slots(struct hash *hash)
+{
+	size_t slot_count = hash->slot_count ? hash->slot_count * 2 : SLOTS_MIN;
+	u32 *slots;
+
+	if (hash->count * 2 < hash->slot_count)
+		return 0;
+	slots = calloc(slot_count, sizeof(*slots));
+	if (!slots)
+		return -1;
+	free(hash->slots);
+	hash->slots = slots;
+	hash->slot_count = slot_count;
+	for (size_t i = 0; i < hash->count; i++)
+		*slot_of(hash, hash_item(hash, i)) = (u32)i + 1;
+	return 0;
+}
+
+static int grow_items(struct hash *hash)
+{
+	size_t capacity = hash->capacity ? hash->capacity * 2 : SLOTS_MIN / 2;
+	char *items;
+
+	if (hash->count < hash->capacity)
+		return 0;
+	items = reallocarray(hash->items, capacity, hash->item_size);
+	if (!items)
+		return -1;
+	hash->items = items;
+	hash->capacity = capacity;
+	return 0;
+}
+
+void *hash_add(struct hash *hash, const void *key)
+{
+	char *item = hash_find(hash, key);
+
+	if (item)
+		return item;
+	if (hash->count >= hash->max || grow_slots(hash) || grow_items(hash))
+		return NULL;
+	item = hash_item(hash, hash->count);
+	memset(item, 0, hash->item_size);
+	memcpy(item, key, hash->key_size);
+	*slot_of(hash, key) = (u32)++hash->count;
+	return item;
+}

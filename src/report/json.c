@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "json.h"
+
+#include <errno.h>
+
+#include "../base/cleanup.h"
+#include "execs.h"
+#include "verdict.h"
+
+static const char *const cpu_use_names[] = {
+#define CPU_USE(NAME, name, meaning) [CPU_USE_##NAME] = name,
+#include "../../abi/cpu_uses.def"
+#undef CPU_USE
+};
+
+json_t *json_cpu(const struct cpu_row *cpu)
+{
+	json_t *uses = json_array();
+	u64 wall_ns = 0;
+
+	for (int i = 0; i < CPU_USE_COUNT; i++) {
+		wall_ns += cpu->ns[i];
+		json_array_append_new(uses, json_pack("{s:s, s:o}", "use", cpu_use_names[i], "ns",
+						      json_number(cpu->ns[i])));
+	}
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "cpu", json_number(cpu->cpu), "wall_ns",
+			 json_number(wall_ns), "uses", uses, "queue_ns", json_number(cpu->queue_ns),
+			 "switches", json_number(cpu->switches), "missed",
+			 json_number(cpu->missed));
+}
+
+json_t *json_exec(const struct digest *digest, const struct exec *exec)
+{
+	struct exec_fate fate;
+
+	exec_fate(digest, exec, &fate);
+	return json_pack(
+		"{s:o, s:o, s:o, s:s, s:o, s:b, s:b, s:o}", "at_ns",
+		json_number(exec->ts_ns > digest->start_ns ? exec->ts_ns - digest->start_ns : 0),
+		"pid", json_number(exec->pid), "parent", json_number(exec->parent), "exe",
+		exec->exe, "lifetime_ns", json_number(fate.lifetime_ns), "is_over", fate.is_over,
+		"is_replaced", fate.is_replaced, "exit_code",
+		fate.has_status ? json_integer(fate.status) : json_null());
+}
+
+static json_t *verdict_to_json(const struct digest *digest)
+{
+	json_t *sentences = json_array();
+	struct verdict verdict;
+
+	if (verdict_find(digest, &verdict)) {
+		json_decref(sentences);
+		return NULL;
+	}
+	for (size_t i = 0; i < verdict.count; i++)
+		json_array_append_new(sentences, json_string(verdict.sentences[i]));
+	return sentences;
+}
+
+static json_t *meta_to_json(const struct digest *digest)
+{
+	json_t *meta = json_object();
+
+	for (size_t i = 0; i < digest->meta.count; i++) {
+		const struct meta_row *row = hash_item(&digest->meta, i);
+
+		json_object_set_new(meta, row->key, json_string(row->value));
+	}
+	return meta;
+}
+
+static json_t *slice_to_json(const struct digest *digest)
+{
+	return json_pack("{s:o, s:o, s:o, s:b}", "begin_ns",
+			 json_number(digest->begin_ns - digest->start_ns), "end_ns",
+			 json_number(digest->end_ns - digest->start_ns), "windows",
+			 json_number(digest->window_count), "is_whole", !digest->is_slice);
+}
+
+/* Where a value stands: a comma comes before each but the first. */
+struct writer {
+	FILE *out;
+	bool is_first;
+	int err;
+};
+
+static void write_value(struct writer *writer, const char *key, json_t *value, size_t flags)
+{
+	if (!value)
+		writer->err = -ENOMEM;
+	if (!value || writer->err)
+		return;
+	fputs(writer->is_first ? "\n" : ",\n", writer->out);
+	if (key)
+		fprintf(writer->out, "\"%s\": ", key);
+	if (json_dumpf(value, writer->out, JSON_ENCODE_ANY | flags))
+		writer->err = -EIO;
+	writer->is_first = false;
+	json_decref(value);
+}
+
+static void begin_array(struct writer *writer, const char *key)
+{
+	fprintf(writer->out, "%s\"%s\": [", writer->is_first ? "\n" : ",\n", key);
+	writer->is_first = true;
+}
+
+static void end_array(struct writer *writer)
+{
+	fputs("\n]", writer->out);
+	writer->is_first = false;
+}
+
+static void write_execs(struct writer *writer, const struct digest *digest)
+{
+	begin_array(writer, "execs");
+	for (size_t i = 0; !writer->err && i < digest->exec_count; i++)
+		if (exec_is_shown(digest, &digest->execs[i]))
+			write_value(writer, NULL, json_exec(digest, &digest->execs[i]),
+				    JSON_COMPACT);
+	end_array(writer);
+}
+
+int report_print_json(const struct digest *digest, FILE *out)
+{
+	struct writer writer = {.out = out, .is_first = true};
+
+	fputc('{', out);
+	write_value(&writer, "schema", json_string("dwell.report/1"), 0);
+	write_value(&writer, "meta", meta_to_json(digest), JSON_INDENT(1));
+	write_value(&writer, "slice", slice_to_json(digest), 0);
+	write_value(&writer, "quality", json_quality(digest), JSON_INDENT(1));
+	write_value(&writer, "verdict", verdict_to_json(digest), JSON_INDENT(1));
+	begin_array(&writer, "processes");
+	for (size_t i = 0; !writer.err && i < digest->process_count; i++)
+		if (digest->processes[i].is_present)
+			write_value(&writer, NULL, json_process(digest, &digest->processes[i]),
+				    JSON_COMPACT);
+	end_array(&writer);
+	begin_array(&writer, "cpus");
+	for (size_t i = 0; !writer.err && i < digest->cpus.count; i++)
+		write_value(&writer, NULL, json_cpu(hash_item(&digest->cpus, i)), JSON_COMPACT);
+	end_array(&writer);
+	if (digest->options->execs)
+		write_execs(&writer, digest);
+	fputs("\n}\n", out);
+	return writer.err;
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "query.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/log.h"
+#include "../base/utf8.h"
+
+#define COUNT_MAX (1ULL << 62) /* sums of two do not overflow */
+
+static int refuse(sqlite3 *db, const char *table)
+{
+	char why[256];
+
+	utf8_escape(why, sizeof(why), sqlite3_errmsg(db)); /* it may quote the file */
+	log_error("cannot read the table '%s' of the session: %s. Is it a whole file, of a dwell "
+		  "of this version?",
+		  table, why);
+	return -EIO;
+}
+
+/* 1 a table, 0 none, -errno. A view could say anything, and take for ever. */
+static int find_table(sqlite3 *db, const char *table)
+{
+	sqlite3_stmt *found = NULL;
+	int result;
+
+	if (sqlite3_prepare_v2(db, "SELECT type FROM sqlite_master WHERE name = ?", -1, &found,
+			       NULL) != SQLITE_OK)
+		return refuse(db, table);
+	sqlite3_bind_text(found, 1, table, -1, SQLITE_STATIC);
+	result = sqlite3_step(found);
+	if (result == SQLITE_ROW) {
+		const char *type = (const char *)sqlite3_column_text(found, 0);
+
+		result = type && !strcmp(type, "table");
+		if (!result)
+			log_error("the session's '%s' is no table: this file is not dwell's",
+				  table);
+		result = result ? 1 : -EINVAL;
+	} else {
+		result = result == SQLITE_DONE ? 0 : refuse(db, table);
+	}
+	sqlite3_finalize(found);
+	return result;
+}
+
+int query_table(sqlite3 *db, const char *table, const char *columns, const char *order,
+		query_row_fn *on_row, void *context)
+{
+	char sql[512];
+	sqlite3_stmt *row = NULL;
+	int err = find_table(db, table), step;
+
+	if (err <= 0)
+		return err;
+	snprintf(sql, sizeof(sql), "SELECT %s FROM %s%s%s", columns, table,
+		 order ? " ORDER BY " : "", order ? order : "");
+	if (sqlite3_prepare_v2(db, sql, -1, &row, NULL) != SQLITE_OK)
+		return refuse(db, table);
+	err = 0;
+	while (!err && (step = sqlite3_step(row)) != SQLITE_DONE)
+		err = step == SQLITE_ROW ? on_row(row, context) : refuse(db, table);
+	sqlite3_finalize(row);
+	if (err == -ENOMEM)
+		log_error("the session's '%s' has more rows than fit: take a part of it, as "
+			  "FILE@10s-20s, or --pid",
+			  table);
+	return err;
+}
+
+u64 query_u64(sqlite3_stmt *row, int column)
+{
+	return (u64)sqlite3_column_int64(row, column);
+}
+
+u64 query_count(sqlite3_stmt *row, int column)
+{
+	s64 value = sqlite3_column_int64(row, column);
+
+	if (value < 0)
+		return 0;
+	return (u64)value > COUNT_MAX ? COUNT_MAX : (u64)value;
+}
+
+void query_text(sqlite3_stmt *row, int column, char *to, size_t size)
+{
+	const unsigned char *text = sqlite3_column_text(row, column);
+
+	utf8_copy(to, size, text ? (const void *)text : "",
+		  text ? (size_t)sqlite3_column_bytes(row, column) : 0);
+}
+
+bool query_is_null(sqlite3_stmt *row, int column)
+{
+	return sqlite3_column_type(row, column) == SQLITE_NULL;
+}
+
+void *query_append(void *array, size_t *count, size_t item_size, size_t max)
+{
+	size_t capacity = 16;
+	char *grown;
+
+	memcpy(&grown, array, sizeof(grown));
+	if (*count >= max)
+		return NULL;
+	/* Grows when the count is a power of two: no capacity to keep. */
+	if (*count == 0 || (*count >= capacity && !(*count & (*count - 1)))) {
+		if (*count)
+			capacity = *count * 2;
+		grown = reallocarray(grown, capacity, item_size);
+		if (!grown)
+			return NULL;
+		memcpy(array, &grown, sizeof(grown));
+	}
+	grown += (*count)++ * item_size;
+	memset(grown, 0, item_size);
+	return grown;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading the tables of a session row by row. Owns nothing. Called by the digest.
+ * Nothing in the file is believed: no views, no negative times, no long text.
+ */
+#ifndef DWELL_REPORT_QUERY_H
+#define DWELL_REPORT_QUERY_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+#include "../../abi/types.h"
+
+typedef int query_row_fn(sqlite3_stmt *row, void *context);
+
+/*
+ * Calls on_row for each row of a table, until it fails: 0 or -errno, told. A table that is not
+ * there has no rows: not every session has every signal.
+ */
+int query_table(sqlite3 *db, const char *table, const char *columns, const char *order,
+		query_row_fn *on_row, void *context);
+
+u64 query_u64(sqlite3_stmt *row, int column);	/* any bits */
+u64 query_count(sqlite3_stmt *row, int column); /* a time or number: not negative */
+void query_text(sqlite3_stmt *row, int column, char *to, size_t size);
+bool query_is_null(sqlite3_stmt *row, int column);
+
+/* One more place at the end of an array: NULL if there is no memory, or max are there. */
+void *query_append(void *array, size_t *count, size_t item_size, size_t max);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A session as a person or a program reads it: data quality first, then a verdict, where the time
+ * went, why, and how to run it again. Owns nothing. Called by the commands that have a session.
+ */
+#ifndef DWELL_REPORT_REPORT_H
+#define DWELL_REPORT_REPORT_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "../../abi/types.h"
+
+#define REPORT_PIDS_MAX 256
+
+struct report_options {
+	bool json;
+	bool execs;   /* each exec instead of the report; with json, beside it */
+	bool cpus;    /* each CPU instead of the report */
+	bool threads; /* threads below their processes */
+	bool kernel;  /* also the kernel's own threads */
+	bool color;
+	int columns; /* 0: 80 */
+	u32 pids[REPORT_PIDS_MAX];
+	size_t pid_count;    /* 0: all */
+	u64 from_ns, to_ns;  /* since the session's start; 0 and 0, or ~0: all */
+	const char *session; /* its file's name, for the hint at the end; NULL: it was not kept */
+};
+
+/* Prints the report of an open session: 0 or -errno, with the reason told. */
+int report_print(sqlite3 *db, const struct report_options *options, FILE *out);
+
+/*
+ * A part of a session as people type it, "10s-20s", "-500ms", "1.5-" (seconds): 0 or -EINVAL.
+ * An end that is not given is 0 or ~0.
+ */
+int report_parse_slice(const char *text, u64 *ret_from_ns, u64 *ret_to_ns);
+
+#endif

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A few lines when all is well; more only for what is wrong. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "../base/cleanup.h"
+#include "quality.h"
+#include "text.h"
+
+#define LINE_BYTES  4096
+#define STEPS_SHOWN 5
+#define LABEL	    "label." /* how keys of meta begin that are a person's own */
+
+/* What is wrong, or worth to know, stands out. */
+static void warn(const struct page *page, const char *text)
+{
+	fprintf(page->out, "  %s!%s ", page_ink(page, INK_WARN), page_ink(page, INK_PLAIN));
+	page_wrap(page, 4, 4, text);
+}
+
+static void print_window(const struct digest *digest, const struct quality *quality,
+			 const struct page *page)
+{
+	char line[LINE_BYTES] = "";
+	bool is_clean = !quality->closure_error_ns && !quality->lost;
+
+	fprintf(page->out, "%squality:%s", page_ink(page, INK_STRONG), page_ink(page, INK_PLAIN));
+	format_add(line, sizeof(line), " %s of %s thread%s",
+		   DURATION(digest->end_ns - digest->begin_ns), NUMBER(quality->threads),
+		   quality->threads == 1 ? "" : "s");
+	format_add(line, sizeof(line), "; parts - wall = %s%" PRIu64 " ns%s",
+		   page_ink(page, is_clean ? INK_GOOD : INK_WARN),
+		   (uint64_t)quality->closure_error_ns, page_ink(page, INK_PLAIN));
+	format_add(line, sizeof(line), "%s; unattributed %s (%s);",
+		   digest->is_slice ? " in the whole session" : "",
+		   DURATION(quality->unattributed_ns),
+		   SHARE(quality->unattributed_ns, account_sum(&digest->all)));
+	format_add(line, sizeof(line), " lost %s; missed switches %s; unnamed waits %s",
+		   NUMBER(quality->lost), NUMBER(quality->missed), NUMBER(quality->unnamed));
+	page_wrap(page, (int)strlen("quality:"), 2, line);
+}
+
+/* Times as a share of the threads' wall: 2 us of 3 us would say nothing. */
+static void add_checks(char *line, const struct quality *quality)
+{
+	bool are_equal = true, has_faults = false;
+
+	for (size_t i = 0; i < quality->check_count; i++) {
+		const struct check *check = &quality->checks[i];
+		s64 difference = check_difference(check);
+		double share = quality->session_wall_ns ? 100.0 * (double)difference /
+								  (double)quality->session_wall_ns
+							: 0;
+
+		if (!strcmp(check->unit, "ns"))
+			format_add(line, LINE_BYTES, "%s %+.2f %%, ", check->name,
+				   share > -0.005 && share < 0.005 ? 0 : share);
+		else if (difference)
+			format_add(line, LINE_BYTES, "%s %+" PRId64 ", ", check->name,
+				   (int64_t)difference);
+		has_faults |= !strcmp(check->unit, "faults");
+		are_equal &= !difference || !strcmp(check->unit, "ns");
+	}
+	if (are_equal)
+		format_add(line, LINE_BYTES, "switches%s equal, ", has_faults ? " and faults" : "");
+}
+
+static void add_wrong(char *line, const struct check *check)
+{
+	bool is_time = !strcmp(check->unit, "ns");
+
+	format_add(line, LINE_BYTES, "%s: ours %s, the kernel's %s; ", check->name,
+		   is_time ? DURATION(check->ours) : NUMBER(check->ours),
+		   is_time ? DURATION(check->kernels) : NUMBER(check->kernels));
+}
+
+static void print_checks(const struct digest *digest, const struct quality *quality,
+			 const struct page *page)
+{
+	char line[LINE_BYTES] = "checks, ours - the kernel's: ";
+	char wrong[LINE_BYTES] = "";
+
+	add_checks(line, quality);
+	for (size_t i = 0; i < quality->check_count; i++) {
+		if (!check_is_within(&quality->checks[i]))
+			add_wrong(wrong, &quality->checks[i]);
+	}
+	line[strlen(line) - 2] = '\0';
+	fputs("  ", page->out);
+	page_wrap(page, 2, 2, line);
+	if (*wrong && !digest->is_slice) {
+		wrong[strlen(wrong) - 2] = '\0';
+		warn(page, wrong);
+	}
+}
+
+static void print_overhead(const struct digest *digest, const struct page *page)
+{
+	const struct overhead *overhead = &digest->overhead;
+	u64 wall_ns = digest->end_ns - digest->begin_ns;
+	u64 cpus = digest_meta_number(digest, "cpus"), bpf_ns = overhead->bpf_ns;
+	char line[LINE_BYTES] = "";
+
+	if (!overhead->rss_bytes && !overhead->bpf_ns && !overhead->user_cpu_ns)
+		return; /* not measured */
+	/* Measured in some windows, and taken to be the same in the others. */
+	if (overhead->bpf_windows && overhead->bpf_windows < digest->window_count)
+		bpf_ns = (u64)((double)bpf_ns * (double)digest->window_count /
+			       (double)overhead->bpf_windows);
+	format_add(line, sizeof(line), "overhead: %s%s in BPF, %s in dwell: %s of ",
+		   bpf_ns > overhead->bpf_ns ? "about " : "", DURATION(bpf_ns),
+		   DURATION(overhead->user_cpu_ns),
+		   SHARE(bpf_ns + overhead->user_cpu_ns, wall_ns * (cpus ? cpus : 1)));
+	format_add(line, sizeof(line), cpus ? "%" PRIu64 " CPUs" : "one CPU", (uint64_t)cpus);
+	format_add(line, sizeof(line), "; memory %s",
+		   BYTES(overhead->rss_bytes + overhead->map_bytes));
+	fputs("  ", page->out);
+	page_wrap(page, 2, 2, line);
+}
+
+static const char *loss_meaning(const char *cause)
+{
+	for (int i = 0; i < LOSS_COUNT; i++)
+		if (!strcmp(loss_names[i], cause))
+			return loss_meanings[i];
+	return "a cause that this dwell does not know";
+}
+
+static void print_losses(const struct digest *digest, const struct page *page)
+{
+	for (size_t i = 0; i < digest->losses.count; i++) {
+		const struct loss_row *loss = hash_item(&digest->losses, i);
+		char line[LINE_BYTES] = "";
+
+		if (!loss->count)
+			continue;
+		format_add(line, sizeof(line), "lost %s (%s): %s", NUMBER(loss->count),
+			   ESCAPED(loss->cause), loss_meaning(loss->cause));
+		warn(page, line);
+	}
+}
+
+static void print_hooks(const struct digest *digest, const struct page *page)
+{
+	char silent[LINE_BYTES] = "", line[LINE_BYTES];
+
+	for (size_t i = 0; i < digest->hook_count; i++) {
+		const struct hook *hook = &digest->hooks[i];
+
+		if (hook->is_attached && !hook->events)
+			format_add(silent, sizeof(silent), " %s", ESCAPED(hook->name));
+		if (hook->is_attached || !*hook->failure)
+			continue;
+		*line = '\0';
+		format_add(line, sizeof(line), "not attached: %s: %s", ESCAPED(hook->name),
+			   ESCAPED(hook->failure));
+		warn(page, line);
+	}
+	if (*silent) {
+		*line = '\0';
+		format_add(line, sizeof(line), "attached but silent:%s", silent);
+		warn(page, line);
+	}
+}
+
+static void print_steps(const struct digest *digest, const struct page *page)
+{
+	for (size_t i = 0; i < digest->step_count && i < STEPS_SHOWN; i++) {
+		const struct step *step = &digest->steps[i];
+		char line[LINE_BYTES] = "";
+
+		format_add(line, sizeof(line), "governor, at %s: %s",
+			   DURATION(step->ts_ns > digest->start_ns ? step->ts_ns - digest->start_ns
+								   : 0),
+			   ESCAPED(step->what));
+		if (*step->why)
+			format_add(line, sizeof(line), " (%s)", ESCAPED(step->why));
+		warn(page, line);
+	}
+	if (digest->step_count > STEPS_SHOWN) {
+		char line[LINE_BYTES] = "";
+
+		format_add(line, sizeof(line), "governor: and %zu more steps",
+			   digest->step_count - STEPS_SHOWN);
+		warn(page, line);
+	}
+}
+
+/* What the person who recorded it wanted to be remembered. */
+static void print_labels(const struct digest *digest, const struct page *page)
+{
+	const char *note = digest_meta(digest, "note");
+	char line[LINE_BYTES] = "";
+
+	for (size_t i = 0; i < digest->meta.count; i++) {
+		const struct meta_row *row = hash_item(&digest->meta, i);
+
+		if (!strncmp(row->key, LABEL, strlen(LABEL)))
+			format_add(line, sizeof(line), "%s%s=%s",
+				   *line ? ", " : "labels: ", ESCAPED(row->key + strlen(LABEL)),
+				   ESCAPED(row->value));
+	}
+	if (*note)
+		format_add(line, sizeof(line), "%snote: %s", *line ? "; " : "", ESCAPED(note));
+	if (!*line)
+		return;
+	fputs("  ", page->out);
+	page_wrap(page, 2, 2, line);
+}
+
+/* What of the session is shown: whole windows, so perhaps more than was asked for. */
+static void print_slice(const struct digest *digest, const struct page *page)
+{
+	char line[LINE_BYTES] = "";
+
+	format_add(line, sizeof(line), "slice: from %s to %s, %s whole window%s",
+		   DURATION(digest->begin_ns - digest->start_ns),
+		   DURATION(digest->end_ns - digest->start_ns), NUMBER(digest->window_count),
+		   digest->window_count == 1 ? "" : "s");
+	fputs("  ", page->out);
+	page_wrap(page, 2, 2, line);
+}
+
+void text_quality(const struct digest *digest, const struct page *page)
+{
+	struct quality quality;
+
+	quality_find(digest, &quality);
+	print_window(digest, &quality, page);
+	if (digest->is_slice)
+		print_slice(digest, page);
+	print_checks(digest, &quality, page);
+	print_overhead(digest, page);
+	print_labels(digest, page);
+	if (digest->is_killed)
+		warn(page, "the writer was killed: what came after its last window is missing");
+	if (quality.closure_error_ns)
+		warn(page, "the parts do not sum to the wall clock: do not trust the shares");
+	print_losses(digest, page);
+	print_hooks(digest, page);
+	print_steps(digest, page);
+}

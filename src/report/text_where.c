@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Where the time went: of all threads, by process, by thread. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/cleanup.h"
+#include "../base/utf8.h"
+#include "text.h"
+
+#define BAR_COLUMNS	24
+#define SMALL_BAR	10
+#define NAME_COLUMNS	16 /* a comm has 15, and a thread is indented */
+#define PROCESSES_SHOWN 10
+#define ALWAYS_SHOWN	3    /* also if idle */
+#define BUSY_SHARE	1000 /* of all that is busy: a process with less is not worth a line */
+#define THREADS_SHOWN	20   /* of each process */
+#define IDLE_SHARE	100  /* a thread that is busy for less than one in so many is idle */
+
+int sorted_states(const struct account *account, int order[STATE_LIMIT])
+{
+	int count = 0;
+
+	for (int i = 0; i < STATE_LIMIT; i++) {
+		int at = count;
+
+		if (!account->ns[i])
+			continue;
+		for (; at > 0 && account->ns[order[at - 1]] < account->ns[i]; at--)
+			order[at] = order[at - 1];
+		order[at] = i;
+		count++;
+	}
+	return count;
+}
+
+static void print_state(const struct digest *digest, const struct page *page, int state, u64 whole)
+{
+	u64 ns = digest->all.ns[state];
+	int full = whole ? (int)((double)ns / (double)whole * BAR_COLUMNS + 0.5) : 0;
+	char bar[BAR_COLUMNS + 1];
+
+	memset(bar, ' ', BAR_COLUMNS);
+	memset(bar, '#', (size_t)(full < BAR_COLUMNS ? full : BAR_COLUMNS));
+	bar[BAR_COLUMNS] = '\0';
+	fprintf(page->out, "  %-19s %s%s%s %10s %7s %11s x\n", ESCAPED(digest->state_names[state]),
+		page_ink(page, state_is_idle(state) ? INK_FAINT : INK_STRONG), bar,
+		page_ink(page, INK_PLAIN), DURATION(ns), COLUMN_SHARE(ns, whole),
+		NUMBER(digest->all.count[state]));
+}
+
+static u64 shown_processes(const struct digest *digest)
+{
+	u64 count = 0;
+
+	for (size_t i = 0; i < digest->process_count; i++)
+		count += digest->processes[i].is_present;
+	return count;
+}
+
+void text_where(const struct digest *digest, const struct page *page)
+{
+	u64 whole = account_sum(&digest->all), processes = shown_processes(digest);
+	int order[STATE_LIMIT], count = sorted_states(&digest->all, order);
+	char about[256] = "";
+
+	format_add(about, sizeof(about), ": %s thread%s of %s process%s, %s in sum",
+		   NUMBER(digest->present), digest->present == 1 ? "" : "s", NUMBER(processes),
+		   processes == 1 ? "" : "es", DURATION(whole));
+	page_heading(page, "WHERE THE TIME WENT", about);
+	for (int i = 0; i < count; i++)
+		if (order[i] != STATE_UNATTRIBUTED)
+			print_state(digest, page, order[i], whole);
+	print_state(digest, page, STATE_UNATTRIBUTED, whole); /* always, even when it is zero */
+	if (digest->dormant)
+		fprintf(page->out, "  %s%s of the threads never ran in this time: %s of it%s\n",
+			page_ink(page, INK_FAINT), NUMBER(digest->dormant),
+			DURATION(digest->dormant_ns), page_ink(page, INK_PLAIN));
+	if (digest->kernel_threads && !digest->options->kernel)
+		fprintf(page->out, "  %s%s kernel threads are left out: %s on a CPU (--kernel)%s\n",
+			page_ink(page, INK_FAINT), NUMBER(digest->kernel_threads),
+			DURATION(account_cpu(&digest->kernel)), page_ink(page, INK_PLAIN));
+}
+
+/* An account in a few columns: each part has at least its rounded share. */
+static void small_bar(const struct account *account, char bar[SMALL_BAR + 1])
+{
+	const u64 whole = account_sum(account);
+	const struct {
+		u64 ns;
+		char mark;
+	} parts[] = {
+		{account_cpu(account), '#'},
+		{account_runq(account), '='},
+		{whole - account_cpu(account) - account_runq(account) - account_idle(account) -
+			 account->ns[STATE_UNATTRIBUTED],
+		 '-'},
+		{account->ns[STATE_UNATTRIBUTED], '?'},
+		{account_idle(account), '.'},
+	};
+	u64 sum = 0;
+	int at = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		sum += parts[i].ns;
+		while (whole && at < SMALL_BAR &&
+		       at < (int)((double)sum / (double)whole * SMALL_BAR + 0.5))
+			bar[at++] = parts[i].mark;
+	}
+	memset(bar + at, ' ', (size_t)(SMALL_BAR - at));
+	bar[SMALL_BAR] = '\0';
+}
+
+/* As many of its states as the line has room for. */
+static void print_mostly(const struct digest *digest, const struct page *page,
+			 const struct account *account, int room)
+{
+	u64 whole = account_sum(account);
+	int order[STATE_LIMIT], count = sorted_states(account, order);
+
+	for (int i = 0; i < count; i++) {
+		char part[64];
+		int width;
+
+		snprintf(part, sizeof(part), "%s%s %.0f%%", i ? ", " : "",
+			 ESCAPED(digest->state_names[order[i]]),
+			 percent(account->ns[order[i]], whole));
+		width = (int)utf8_columns(part);
+		if ((i && width > room) || percent(account->ns[order[i]], whole) < 0.5)
+			break;
+		fputs(part, page->out);
+		room -= width;
+	}
+	fputc('\n', page->out);
+}
+
+static void print_row(const struct digest *digest, const struct page *page, const char *indent,
+		      u32 id, const char *comm, u64 threads, u64 wall_ns,
+		      const struct account *account)
+{
+	char bar[SMALL_BAR + 1], name[DIGEST_TEXT];
+	int cut, at;
+
+	small_bar(account, bar);
+	snprintf(name, sizeof(name), "%s%s", indent, ESCAPED(comm));
+	cut = (int)utf8_columns(name) - NAME_COLUMNS; /* %s counts bytes */
+	at = fprintf(page->out, "%7u %s%*s %4s %9s ", id, name, cut < 0 ? -cut : 0, "",
+		     NUMBER(threads), DURATION(wall_ns));
+	at -= (int)(strlen(name) - utf8_columns(name));
+	at += fprintf(page->out, "%s ", bar);
+	print_mostly(digest, page, account, page->columns - at);
+}
+
+static bool is_idle(const struct account *account)
+{
+	return account_busy(account) < account_sum(account) / IDLE_SHARE;
+}
+
+static u64 process_wall_ns(const struct process *process)
+{
+	return process->end_ns > process->begin_ns ? process->end_ns - process->begin_ns : 0;
+}
+
+static int by_work(const void *a, const void *b)
+{
+	const struct process *x = *(const struct process *const *)a;
+	const struct process *y = *(const struct process *const *)b;
+
+	if (x->work_ns != y->work_ns)
+		return x->work_ns > y->work_ns ? -1 : 1;
+	if (process_wall_ns(x) != process_wall_ns(y))
+		return process_wall_ns(x) > process_wall_ns(y) ? -1 : 1;
+	return x < y ? -1 : 1;
+}
+
+struct row {
+	const struct thread *thread;
+	struct account account;
+};
+
+static int by_busy_row(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	u64 busy_x = account_busy(&x->account), busy_y = account_busy(&y->account);
+
+	return busy_x != busy_y ? (busy_x > busy_y ? -1 : 1) : (x->thread < y->thread ? -1 : 1);
+}
+
+/* The busy threads of a process; those that did nothing are counted, not listed. */
+static void print_threads(const struct digest *digest, const struct page *page,
+			  const struct process *process)
+{
+	_cleanup_free_ struct row *rows = calloc(process->thread_count, sizeof(*rows));
+	size_t count = 0, shown = 0;
+	u64 idle = 0;
+
+	for (size_t i = 0; rows && i < process->thread_count; i++) {
+		const struct thread *thread = &digest->threads[process->first_thread + i];
+		struct account account;
+
+		if (!digest_shows(digest, thread))
+			continue;
+		thread_account(digest, thread, &account);
+		if (thread->is_dormant || is_idle(&account))
+			idle += thread->threads;
+		else
+			rows[count++] = (struct row){thread, account};
+	}
+	if (count)
+		qsort(rows, count, sizeof(*rows), by_busy_row);
+	for (; shown < count && shown < THREADS_SHOWN; shown++)
+		print_row(digest, page, " ", rows[shown].thread->tid,
+			  rows[shown].thread->threads > 1 ? "(dead ones)"
+							  : rows[shown].thread->comm,
+			  rows[shown].thread->threads, thread_wall_ns(digest, rows[shown].thread),
+			  &rows[shown].account);
+	if (count > shown)
+		fprintf(page->out, "         and %s more threads\n", NUMBER(count - shown));
+	if (idle)
+		fprintf(page->out, "         and %s thread%s idle\n", NUMBER(idle),
+			idle == 1 ? "" : "s");
+}
+
+void text_processes(const struct digest *digest, const struct page *page)
+{
+	_cleanup_free_ const struct process **order =
+		calloc(digest->process_count + 1, sizeof(*order));
+	size_t count = 0, shown = 0;
+	u64 rest_ns = 0, all_ns = 0;
+
+	for (size_t i = 0; order && i < digest->process_count; i++)
+		if (digest->processes[i].is_present)
+			order[count++] = &digest->processes[i];
+	if (!count)
+		return;
+	qsort(order, count, sizeof(*order), by_work);
+	for (size_t i = 0; i < count; i++)
+		all_ns += order[i]->work_ns;
+	while (shown < count && shown < PROCESSES_SHOWN &&
+	       (shown < ALWAYS_SHOWN || order[shown]->work_ns > all_ns / BUSY_SHARE))
+		shown++;
+	for (size_t i = shown; i < count; i++)
+		rest_ns += order[i]->work_ns;
+	page_heading(page, digest->options->threads ? "BY THREAD" : "BY PROCESS",
+		     "  # cpu  = waits for a CPU  - blocked  . idle  ? unattributed");
+	fprintf(page->out, "%s%7s %-*s %4s %9s %*s mostly%s\n", page_ink(page, INK_FAINT),
+		digest->options->threads ? "pid/tid" : "pid", NAME_COLUMNS, "name", "thr", "wall",
+		SMALL_BAR, "", page_ink(page, INK_PLAIN));
+	for (size_t i = 0; i < shown; i++) {
+		print_row(digest, page, "", order[i]->pid, order[i]->comm, order[i]->present,
+			  process_wall_ns(order[i]), &order[i]->account);
+		if (digest->options->threads && order[i]->present > 1)
+			print_threads(digest, page, order[i]);
+	}
+	if (count > shown)
+		fprintf(page->out, "        and %s more, busy for %s in sum\n",
+			NUMBER(count - shown), DURATION(rest_ns));
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Why threads waited: the causes of a process's threads added up, longest first. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/cleanup.h"
+#include "text.h"
+#include "why.h"
+
+#define WHY_SHOWN  12
+#define IDLE_SHOWN 3	/* of these: waits for work come last */
+#define LEAST	   1000 /* one in so many is worth a line */
+
+static void print_why(const struct digest *digest, const struct page *page, const struct why *why)
+{
+	const struct process *process = &digest->processes[why->cause.thread];
+	char cause[CAUSE_BYTES], blame[CAUSE_BYTES], line[3 * CAUSE_BYTES] = "";
+	int at;
+
+	format_cause(digest, &why->cause, cause, sizeof(cause));
+	format_blame(digest, &why->cause, why->is_shared, blame, sizeof(blame));
+	at = fprintf(page->out, "  %8s %7s %9s x  ", DURATION(why->cause.ns),
+		     COLUMN_SHARE(why->cause.ns, account_sum(&digest->all)),
+		     NUMBER(why->cause.count));
+	format_add(line, sizeof(line), "%s (%u): %s", ESCAPED(process->comm), process->pid,
+		   ESCAPED(digest->state_names[why->cause.state]));
+	if (*cause)
+		format_add(line, sizeof(line), " %s", ESCAPED(cause));
+	format_add(line, sizeof(line), "%s", blame);
+	page_wrap(page, at, at + 2, line);
+}
+
+int text_why(const struct digest *digest, const struct page *page)
+{
+	struct hash whys;
+	int err = why_find(digest, &whys);
+	u64 least = account_sum(&digest->all) / LEAST;
+	size_t shown = 0, idle = 0;
+
+	for (size_t i = 0; !err && i < whys.count && shown < WHY_SHOWN; i++) {
+		const struct why *why = hash_item(&whys, i);
+
+		if (why->cause.ns < least || !why->cause.ns)
+			continue;
+		if (state_is_idle(why->cause.state) && idle++ >= IDLE_SHOWN)
+			continue;
+		if (!shown++)
+			page_heading(
+				page, "WHY",
+				", longest first, of all threads' time; waiting for work last");
+		print_why(digest, page, why);
+	}
+	hash_free(&whys);
+	return err;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The causes of all threads of a process as one. Owned by whoever asks. Called by the text, the
+ * verdict and the JSON.
+ */
+#ifndef DWELL_REPORT_WHY_H
+#define DWELL_REPORT_WHY_H
+
+#include "digest.h"
+
+/* A cause whose `thread` is the index of a process. */
+struct why {
+	struct cause cause;
+	u32 worst; /* index of the thread that it kept longest */
+	u64 worst_ns;
+	u32 latest; /* the thread that was added last, and its time so far */
+	u64 latest_ns;
+	u32 holder; /* who held it for most of the time; by a vote, as the waker */
+	u64 holder_ns;
+	bool is_shared; /* others held it too */
+};
+
+/* Waits only, one lock as one cause whoever held it, of the threads that are shown and not dormant:
+ * what is of interest first, each longest first. */
+int why_find(const struct digest *digest, struct hash *ret_whys);
+
+/* All causes of one process's threads that are shown, time on a CPU too, longest first. */
+int why_of_process(const struct digest *digest, const struct process *process,
+		   struct hash *ret_whys);
+
+#endif

@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# `dwell report` as it is typed: files, parts, options, exit statuses; JSON against its schema.
+. tests/lib.sh
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+# make_session NAME: a file out of tests/sessions
+make_session() {
+	python3 - "$1" "$dir/$1.dwell" <<-'END'
+		import sqlite3, sys
+		db = sqlite3.connect(sys.argv[2])
+		for name in "schema", sys.argv[1]:
+		    with open(f"tests/sessions/{name}.sql") as sql:
+		        db.executescript(sql.read())
+	END
+}
+# exits STATUS COMMAND...
+exits() {
+	local expected=$1 status
+	shift
+	"$@" >"$dir/out" 2>"$dir/err"
+	status=$?
+	[ "$status" -eq "$expected" ] || { echo "exit $status: $(cat "$dir/err")"; return 1; }
+}
+says() { exits "$1" "${@:3}" && grep -qF -- "$2" "$dir/out" "$dir/err"; }
+follows_schema() { exits 0 "$DWELL" report --json "$@" && tests/schema.py docs/report.schema.json "$dir/out"; }
+has_color() { grep -q $'\033' "$dir/out"; }
+
+make_session run
+make_session server
+run=$dir/run.dwell server=$dir/server.dwell
+
+check "a session is reported" says 0 "sh (pid 700) took 350.0 ms" "$DWELL" report "$run"
+for options in "" --execs --kernel "--pid 4700,12" "--threads --cpus"; do
+	# shellcheck disable=SC2086 # they are several
+	check "JSON follows its schema: run.dwell $options" follows_schema "$run" $options
+	# shellcheck disable=SC2086
+	check "JSON follows its schema: server.dwell $options" follows_schema "$server" $options
+done
+check "JSON of a part does too" follows_schema "$server@1s-2s"
+check "a part is taken" says 0 "slice: from 1.000 s to 2.000 s, 1 whole window" "$DWELL" report "$server@1.2s-1900ms"
+check "its end may be left out" says 0 "slice: from 2.000 s to 3.000 s" "$DWELL" report "$server@2s-"
+check "its start too" says 0 "slice: from 0 ns to 1.000 s" "$DWELL" report "$server@-0.5"
+check "a part where nothing is, is said" says 1 "no window" "$DWELL" report "$server@100s-"
+check "nonsense for a part is wrong usage" says 64 "FROM-TO" "$DWELL" report "$server@soon"
+cp "$run" "$dir/a@b"
+check "a file with an @ in its name is found" says 0 "sh (pid 700)" "$DWELL" report "$dir/a@b"
+check "no file is wrong usage" says 64 "needs a session" "$DWELL" report
+check "two files are wrong usage" says 64 "one session" "$DWELL" report "$run" "$server"
+check "an unknown pid list is wrong usage" says 64 "--pid takes" "$DWELL" report --pid 1,x "$run"
+check "a wrong --color is wrong usage" says 64 "--color is" "$DWELL" report --color=blue "$run"
+check "a file that is not there is said" says 1 "cannot read" "$DWELL" report "$dir/none"
+echo "this is text, and long enough to be taken for a header of something" >"$dir/text"
+check "a file of another kind is refused" exits 1 "$DWELL" report "$dir/text"
+head -c 20000 "$run" >"$dir/cut"
+check "a file that was cut is refused" exits 1 "$DWELL" report "$dir/cut"
+: >"$dir/empty"
+check "an empty file is refused" says 1 "no dwell session" "$DWELL" report "$dir/empty"
+check "a folder is refused" exits 1 "$DWELL" report "$dir"
+exits 0 "$DWELL" report "$server"
+check "no colour into a file, nor from the session" eval '! has_color'
+exits 0 "$DWELL" report --color=always "$run"
+check "colour if it is asked for" has_color
+on_terminal() { script -qec "$DWELL report $run" /dev/null >"$dir/out" </dev/null; }
+no_color() { NO_COLOR=1 on_terminal && ! has_color; }
+dumb() { TERM=dumb on_terminal && ! has_color; }
+color() { TERM=xterm on_terminal && has_color; }
+unset NO_COLOR
+check "colour on a terminal" color
+check "none with NO_COLOR" no_color
+check "none on a dumb one" dumb
+check "help is there" says 0 "Usage: dwell report" "$DWELL" report --help
+finish
