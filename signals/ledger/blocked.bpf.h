@@ -172,16 +172,6 @@ static __always_inline void judge_syscall(struct task_struct *task, struct wait 
 		judge_file(task, wait, kind, (u32)call->first, object);
 }
 
-/*
- * The verifier remembers each constant that a path may have left in a word, and goes through all
- * that follows once for each. So it is made to forget: loading takes a tenth of the time.
- */
-static __always_inline u32 forget(u64 known, u64 unknown)
-{
-	__asm__ volatile("%0 += %1\n%0 -= %1" : "+r"(known) : "r"(unknown));
-	return (u32)known;
-}
-
 static __always_inline void look_at_task(struct task_struct *task, struct wait *wait,
 					 struct object *object)
 {
@@ -226,9 +216,15 @@ static __always_inline void judge_block(struct task_struct *task, struct wait *w
 	u64 unknown = task->start_time;
 
 	look_at_task(task, wait, object);
-	wait->state = forget(wait->state, unknown);
-	wait->call = forget(wait->call, unknown);
-	wait->holder = forget(wait->holder, unknown);
+	wait->state = ledger_forget(wait->state, unknown);
+	wait->call = ledger_forget(wait->call, unknown);
+	wait->holder = ledger_forget(wait->holder, unknown);
+	wait->object = ledger_forget(wait->object, unknown);
+	object->id = ledger_forget(object->id, unknown);
+	object->file = (struct file *)ledger_forget((u64)object->file, unknown);
+	object->inode = (struct inode *)ledger_forget((u64)object->inode, unknown);
+	object->sock = (struct sock *)ledger_forget((u64)object->sock, unknown);
+	object->mode = ledger_forget(object->mode, unknown);
 }
 
 #endif
