@@ -11,7 +11,7 @@
 #include "../base/utf8.h"
 
 static const char *const context_names[] = {
-#define CONTEXT(NAME, name, meaning) [CONTEXT_##NAME] = name,
+#define CONTEXT(NAME, name, meaning) [WAKER_##NAME] = name,
 #include "../../abi/contexts.def"
 #undef CONTEXT
 };
@@ -231,8 +231,8 @@ void format_cause(const struct digest *digest, const struct cause *cause, char *
 static bool is_expected(const struct cause *cause)
 {
 	return (cause->waker && cause->waker == cause->holder) ||
-	       (cause->state == STATE_BLOCKED_DISK && cause->waker_kind == CONTEXT_DISK) ||
-	       (cause->state == STATE_BLOCKED_SLEEP && cause->waker_kind == CONTEXT_TIMER);
+	       (cause->state == STATE_BLOCKED_DISK && cause->waker_kind == WAKER_DISK) ||
+	       (cause->state == STATE_BLOCKED_SLEEP && cause->waker_kind == WAKER_TIMER);
 }
 
 void format_blame(const struct digest *digest, const struct cause *cause, bool is_shared, char *buf,
@@ -249,14 +249,14 @@ void format_blame(const struct digest *digest, const struct cause *cause, bool i
 		return;
 	if (cause->waker)
 		format_tid(digest, cause->waker, who, sizeof(who));
-	if (cause->waker_kind == CONTEXT_RAN && cause->waker)
-		format_add(buf, size, ", %s: %s", context_name(CONTEXT_RAN), who);
-	else if (cause->waker_kind == CONTEXT_IDLE)
+	if (cause->waker_kind == WAKER_RAN && cause->waker)
+		format_add(buf, size, ", %s: %s", context_name(WAKER_RAN), who);
+	else if (cause->waker_kind == WAKER_IDLE)
 		format_add(buf, size, ", its CPU was idle and had to wake up");
-	else if (cause->waker_kind == CONTEXT_NOT_ALLOWED)
+	else if (cause->waker_kind == WAKER_NOT_ALLOWED)
 		format_add(buf, size, ", a CPU was idle, but not allowed to it");
 	else if (cause->waker)
 		format_add(buf, size, ", woken by %s", who);
-	else if (cause->waker_kind >= CONTEXT_TIMER && cause->waker_kind <= CONTEXT_INTERRUPT)
+	else if (cause->waker_kind >= WAKER_TIMER && cause->waker_kind <= WAKER_INTERRUPT)
 		format_add(buf, size, ", woken by %s", context_name(cause->waker_kind));
 }

@@ -249,7 +249,7 @@ static void tell_queue(const struct findings *findings, struct sentence *ret)
 		const struct cause *cause = &((struct why *)hash_item(&findings->whys, i))->cause;
 		char who[DIGEST_TEXT];
 
-		if (cause->waker_kind != CONTEXT_RAN || !cause->waker)
+		if (cause->waker_kind != WAKER_RAN || !cause->waker)
 			continue;
 		format_tid(findings->digest, cause->waker, who, sizeof(who));
 		format_add(ret->text, SENTENCE_BYTES, "; most ran instead: %s", who);

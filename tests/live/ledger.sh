@@ -9,8 +9,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 json=$work/report.json
 
-# sums STATE: nanoseconds of all threads in it
-sums() { jq --arg s "$1" '[.threads[].ledger[] | select(.state == $s) | .ns] | add // 0' "$json"; }
+# sums STATE: nanoseconds of all threads in it, and in its parts
+sums() {
+	jq --arg s "$1" '[.threads[].ledger[] | select(.state == $s or (.state | startswith($s + "."))) | .ns]
+		| add // 0' "$json"
+}
 
 # is_near SEEN TRUTH QUEUE STEAL: within 1 % or 1 ms. A program that times its own wait cannot
 # tell the wait from the time for which it then waited for a CPU; dwell can, and QUEUE is that.
