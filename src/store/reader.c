@@ -57,7 +57,7 @@ int session_open_files(const char *path, int *ret_db_fd, int *ret_wal_fd)
 	int fd = open_plain_file(path);
 
 	if (fd < 0) {
-		log_error("cannot open %s: %s; 'dwell record -o %s' would make one", path,
+		log_error("cannot read %s: %s; 'dwell record -o %s' would make one", path,
 			  fd == -EINVAL ? "it is no plain file" : strerror(-fd), path);
 		return fd;
 	}
@@ -154,7 +154,7 @@ static int check_version(sqlite3 *db, const char *name)
 	if (!code)
 		code = query_number(db, "SELECT count(*) FROM sqlite_schema", &(s64){0});
 	if (code) {
-		log_error("cannot read %s: %s; it is damaged, or not a dwell session", name,
+		log_error("cannot read %s: %s; it is damaged, or no dwell session", name,
 			  sqlite3_errstr(code));
 		return -EBADMSG;
 	}
@@ -184,8 +184,7 @@ int session_open_fds(int db_fd, int wal_fd, const char *name, struct session **r
 		return err;
 	}
 	if (!session_is_one(db_fd)) {
-		log_error("cannot read %s: it is not a dwell session; dwell record makes one",
-			  name);
+		log_error("cannot read %s: it is no dwell session; dwell record makes one", name);
 		return -EBADMSG;
 	}
 	session = calloc(1, sizeof(*session));
