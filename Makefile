@@ -154,7 +154,7 @@ $(B)/gen/syscalls.inc: Makefile
 	$(call say,GEN)
 	$(Q)$(call syscall_rows,unistd,SYSCALL) > $@
 	$(Q)$(call syscall_rows,unistd_32,SYSCALL_COMPAT) >> $@ || :
-$(B)/obj/src/model/syscall.o: $(B)/gen/syscalls.inc
+$(B)/obj/src/model/syscall.o $(B)/obj/src/store/tables.o: $(B)/gen/syscalls.inc
 
 $(B)/libdwell.a: $(call user_object,$(USER_SRC)) $(SOURCES)
 	$(call say,AR)

@@ -30,8 +30,8 @@ static void print_help(FILE *out)
 		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].about);
 	fputs("\nExamples:\n"
 	      "  sudo dwell run -- make -j4  where did its time go?\n"
+	      "  sudo dwell record -a -d 10  and the time of the whole host?\n"
 	      "  sudo dwell doctor           can dwell work on this host?\n"
-	      "  sudo dwell doctor --host    and is the host fit to be measured on?\n"
 	      "  dwell run --help            all options of a command\n\n"
 	      "  -h, --help    this text\n"
 	      "  -V, --version the version\n",

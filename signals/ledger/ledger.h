@@ -1,21 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The book: the last known ledger of every thread, as the worker keeps it.
+ * The book: the last known ledger of every thread, as the worker keeps it, and what of it the
+ * session has been told. A thread that has ended leaves the book once that is written, so that it
+ * holds the living. Owned by the worker; read by those who show it.
  */
 #ifndef DWELL_LEDGER_H
 #define DWELL_LEDGER_H
 
 #include "../../abi/records.h"
+#include "../../src/base/index.h"
 
-#define LEDGER_ROWS_MAX	 16384
-#define LEDGER_INDEX_MAX 32768 /* a power of two, and twice the rows */
+#define LEDGER_ROWS_MAX	 32768
+#define LEDGER_INDEX_MAX 65536 /* a power of two, and twice the rows */
+
+/* A cause is known by state, call, object and holder, not by its place in the record. */
+struct told_cause {
+	u64 ns;
+	u64 object;
+	u32 count;
+	u32 holder;
+	u16 call;
+	u8 state;
+	u8 is_used;
+	u32 unused;
+};
+
+/* What the session has of a thread, in sum. */
+struct ledger_told {
+	u64 id;			/* of the thread in the session; 0: it has nothing yet */
+	u64 is_pending;		/* a record came since */
+	u64 window;		/* in which it was told last */
+	struct told_cause open; /* what it waited for then; is_used of 0: it did not wait */
+	u64 ns[STATE_COUNT];
+	u32 entries[STATE_COUNT];
+	struct told_cause causes[CAUSES_MAX];
+};
 
 struct ledger_book {
-	u64 count;		 /* of rows */
-	u64 folded;		 /* threads beyond LEDGER_ROWS_MAX; their time is in other */
+	u64 count;	 /* of rows */
+	u64 folded;	 /* ended threads that found no place; their time is in other */
+	u64 turned_away; /* records of living ones for which there was none, to come again */
+	u64 last_id;	 /* given to a thread in the session */
+	u64 flushed_ns;	 /* when the last window ended; CLOCK_MONOTONIC */
 	struct rec_ledger other; /* sums only */
 	struct rec_ledger rows[LEDGER_ROWS_MAX];
-	u32 index[LEDGER_INDEX_MAX]; /* hash of the identity to row + 1 */
+	struct ledger_told other_told;
+	struct ledger_told told[LEDGER_ROWS_MAX]; /* by the same place as rows */
+	struct index_slot index[LEDGER_INDEX_MAX];
 };
 
 #endif

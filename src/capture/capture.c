@@ -230,14 +230,19 @@ static size_t take_rows(struct capture *capture, const char *buf, size_t size)
 		capture->rows++;
 		at += hdr->size;
 	}
+	reader_wake(capture->reader);
 	return at;
 }
+
+/* Rows of an iterator can wait for the worker, within a bound; records of the ring cannot. */
+#define ITER_WAIT_NS (500 * NS_PER_MS)
 
 int capture_run_iter(struct capture *capture, size_t i)
 {
 	struct capture_probe *probe = &capture->probes[i];
 	_cleanup_close_ int fd = -1;
 	_Alignas(8) char buf[4 * RECORD_SIZE_MAX];
+	u64 patience_ns = ITER_WAIT_NS;
 	size_t held = 0;
 
 	if (!probe->link_count)
@@ -256,6 +261,7 @@ int capture_run_iter(struct capture *capture, size_t i)
 		if (got < 0)
 			continue;
 		held += (size_t)got;
+		patience_ns -= reader_wait_for_room(capture->reader, patience_ns);
 		taken = take_rows(capture, buf, held);
 		memmove(buf, buf + taken, held - taken);
 		held -= taken;

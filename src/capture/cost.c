@@ -19,17 +19,34 @@ int cost_begin(void)
 	return fd < 0 ? -errno : fd;
 }
 
-static void add_program(const struct bpf_program *program, struct cost *cost)
+static void read_program(const struct bpf_program *program, struct probe_cost *ret_cost)
 {
 	struct bpf_prog_info info = {0};
 	u32 size = sizeof(info);
 
-	if (bpf_program__fd(program) < 0 ||
+	*ret_cost = (struct probe_cost){0};
+	if (!program || bpf_program__fd(program) < 0 ||
 	    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
 		return;
-	cost->bpf_ns += info.run_time_ns;
-	cost->bpf_runs += info.run_cnt;
-	cost->bpf_misses += info.recursion_misses;
+	*ret_cost = (struct probe_cost){
+		.runs = info.run_cnt, .ns = info.run_time_ns, .misses = info.recursion_misses};
+}
+
+void cost_read_probe(const struct capture *capture, size_t i, struct probe_cost *ret_cost)
+{
+	const struct capture_probe *probe = &capture->probes[i];
+
+	read_program(probe_is_on(probe) ? probe->program : NULL, ret_cost);
+}
+
+static void add_program(const struct bpf_program *program, struct cost *cost)
+{
+	struct probe_cost one;
+
+	read_program(program, &one);
+	cost->bpf_ns += one.ns;
+	cost->bpf_runs += one.runs;
+	cost->bpf_misses += one.misses;
 }
 
 /*
@@ -53,23 +70,23 @@ static u64 map_memory(const struct bpf_map *map)
 	return least;
 }
 
-static u64 cpu_ns(int who)
+static u64 cpu_ns(void)
 {
 	struct rusage usage;
 
-	if (getrusage(who, &usage))
+	if (getrusage(RUSAGE_SELF, &usage))
 		return 0;
 	return (u64)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NS_PER_S +
 	       (u64)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 }
 
-static u64 resident_bytes(void)
+static u64 resident_bytes(pid_t pid)
 {
 	unsigned long long pages;
-	char text[128];
+	char path[64], text[128];
 
-	if (text_read_file("/proc/self/statm", text, sizeof(text)) < 0 ||
-	    sscanf(text, "%*u %llu", &pages) != 1)
+	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
+	if (text_read_file(path, text, sizeof(text)) < 0 || sscanf(text, "%*u %llu", &pages) != 1)
 		return 0;
 	return pages * (u64)sysconf(_SC_PAGESIZE);
 }
@@ -91,8 +108,18 @@ int cost_read(const struct capture *capture, struct cost *ret_cost)
 			if (i == 0 || !object_map_is_shared(map))
 				cost.map_bytes += map_memory(map);
 	}
-	cost.user_cpu_ns = cpu_ns(RUSAGE_SELF) + cpu_ns(RUSAGE_CHILDREN);
-	cost.rss_bytes = resident_bytes();
+	cost.user_cpu_ns = cpu_ns();
+	cost.rss_bytes = resident_bytes(getpid());
 	*ret_cost = cost;
 	return 0;
+}
+
+void cost_add_process(pid_t pid, struct cost *cost)
+{
+	struct timespec used;
+	clockid_t clock;
+
+	cost->rss_bytes += resident_bytes(pid);
+	if (!clock_getcpuclockid(pid, &clock) && !clock_gettime(clock, &used))
+		cost->user_cpu_ns += (u64)used.tv_sec * NS_PER_S + (u64)used.tv_nsec;
 }

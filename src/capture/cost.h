@@ -13,7 +13,7 @@ struct cost {
 	u64 bpf_ns;	 /* spent in the capture's programs while stats were on */
 	u64 bpf_runs;	 /* of them; 0: bpf_stats was off or nothing fired */
 	u64 bpf_misses;	 /* runs skipped by the kernel's recursion guard (5.12+) */
-	u64 user_cpu_ns; /* user and system time of dwell and its ended children */
+	u64 user_cpu_ns; /* user and system time of this process */
 	u64 rss_bytes;	 /* resident memory of this process */
 	u64 map_bytes;	 /* memory of the capture's maps, as the kernel states it; 0: unknown */
 };
@@ -22,5 +22,17 @@ struct cost {
 int cost_begin(void);
 
 int cost_read(const struct capture *capture, struct cost *ret_cost);
+
+/* What one probe of the capture cost, while stats were on. */
+struct probe_cost {
+	u64 runs;
+	u64 ns;
+	u64 misses;
+};
+
+void cost_read_probe(const struct capture *capture, size_t i, struct probe_cost *ret_cost);
+
+/* Adds the CPU time and memory of another process of dwell's own. */
+void cost_add_process(pid_t pid, struct cost *cost);
 
 #endif

@@ -73,9 +73,36 @@ static int take_record(void *context, void *data, size_t size)
 	return 0;
 }
 
+static bool has_room(struct reader *reader)
+{
+	bool has;
+
+	pthread_mutex_lock(&reader->pushing);
+	has = queue_room(reader->queue) >= queue_bytes(reader->queue) / 2;
+	pthread_mutex_unlock(&reader->pushing);
+	return has;
+}
+
+u64 reader_wait_for_room(struct reader *reader, u64 limit_ns)
+{
+	const struct timespec pause = {.tv_nsec = NS_PER_MS / 5};
+	u64 begin = clock_now_ns(), waited = 0;
+
+	while (!has_room(reader) && waited < limit_ns) {
+		queue_wake(reader->queue);
+		nanosleep(&pause, NULL);
+		waited = clock_now_ns() - begin;
+	}
+	return waited;
+}
+
 void reader_push(struct reader *reader, const void *data, size_t size)
 {
 	push(reader, data, size, clock_now_ns());
+}
+
+void reader_wake(struct reader *reader)
+{
 	queue_wake(reader->queue);
 }
 

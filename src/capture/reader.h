@@ -11,8 +11,12 @@
 struct reader;
 
 int reader_start(int ring_fd, struct queue *queue, struct reader **ret_reader);
-/* A record from elsewhere, on the same way. */
+/* Waits for at most so long until half of the queue is free: what was waited. */
+u64 reader_wait_for_room(struct reader *reader, u64 limit_ns);
+
+/* A record from elsewhere, on the same way; reader_wake() after a batch of them. */
 void reader_push(struct reader *reader, const void *data, size_t size);
+void reader_wake(struct reader *reader);
 void reader_kick(struct reader *reader);
 
 /* Taken out of the ring so far, and of these what the queue refused, by cause. */

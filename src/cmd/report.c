@@ -12,6 +12,8 @@
 #include "../base/cleanup.h"
 #include "../base/log.h"
 #include "../base/text.h"
+#include "../store/reader.h"
+#include "../worker/privileges.h"
 #include "cmd.h"
 
 static const char usage[] =
@@ -138,29 +140,32 @@ static int terminal_columns(void)
 	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? 0 : size.ws_col;
 }
 
-/* Read-only, and nothing in the file may run: it may come from anywhere. */
-static int open_session(const char *path, sqlite3 **ret_db)
+/* The file may come from anywhere: it is opened as whoever we are, and read as nobody. */
+static int print_session(const struct options *options)
 {
-	int err;
+	struct session *session;
+	_cleanup_close_ int db_fd = -1, wal_fd = -1;
+	int err = session_open_files(options->path, &db_fd, &wal_fd);
 
-	if (access(path, R_OK)) {
-		log_error("cannot read '%s': %s", path, strerror(errno));
-		return -errno;
+	if (err)
+		return err;
+	err = privileges_drop();
+	if (err) {
+		log_error("cannot drop privileges: %s; run it as an ordinary user", strerror(-err));
+		return err;
 	}
-	err = sqlite3_open_v2(path, ret_db, SQLITE_OPEN_READONLY, NULL);
-	if (err == SQLITE_OK)
-		err = sqlite3_db_config(*ret_db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	if (err == SQLITE_OK)
-		return 0;
-	log_error("cannot open the session '%s': %s", path, sqlite3_errmsg(*ret_db));
-	return -EIO;
+	err = session_open_fds(db_fd, wal_fd, options->path, &session);
+	if (err)
+		return err;
+	err = report_print(session_db(session), &options->report, stdout);
+	session_close(session);
+	return err;
 }
 
 int cmd_report(int argc, char **argv)
 {
 	struct options options = {0};
 	int status = EXIT_FAILED;
-	sqlite3 *db = NULL;
 
 	if (parse(argc, argv, &options)) {
 		fputs("Try 'dwell report --help'.\n", stderr);
@@ -173,9 +178,8 @@ int cmd_report(int argc, char **argv)
 	}
 	options.report.columns = terminal_columns();
 	options.report.session = options.path;
-	if (!open_session(options.path, &db) && !report_print(db, &options.report, stdout))
+	if (!print_session(&options))
 		status = EXIT_OK;
-	sqlite3_close(db);
 	free(options.path);
 	return status;
 }

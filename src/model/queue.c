@@ -100,9 +100,21 @@ static struct slot *slot_at(const struct queue *queue, u64 position)
 	return (struct slot *)(queue->ring + (position & (queue->bytes - 1)));
 }
 
+static u64 used_bytes(const struct queue *queue)
+{
+	return queue->head - atomic_load_explicit(&queue->shared->tail, memory_order_acquire);
+}
+
+size_t queue_room(const struct queue *queue)
+{
+	u64 used = used_bytes(queue);
+
+	return used > queue->bytes ? 0 : queue->bytes - used;
+}
+
 bool queue_push(struct queue *queue, const void *data, size_t size, u64 now_ns)
 {
-	u64 used = queue->head - atomic_load_explicit(&queue->shared->tail, memory_order_acquire);
+	u64 used = used_bytes(queue);
 	size_t to_end = queue->bytes - (queue->head & (queue->bytes - 1));
 	size_t need = slot_bytes(size);
 	size_t padding = to_end < need ? to_end : 0;

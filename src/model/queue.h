@@ -27,7 +27,8 @@ void queue_destroy(struct queue *queue);
 
 /* Producer's side. */
 bool queue_push(struct queue *queue, const void *data, size_t size, u64 now_ns);
-void queue_wake(struct queue *queue); /* after a batch, not after each record */
+void queue_wake(struct queue *queue);	      /* after a batch, not after each record */
+size_t queue_room(const struct queue *queue); /* bytes that are free now; 0 if the tail lies */
 u64 queue_pushed(const struct queue *queue);
 u64 queue_high_water(const struct queue *queue);
 size_t queue_bytes(const struct queue *queue);

@@ -16,6 +16,7 @@
 #include "../model/record.h"
 #include "../model/signal.h"
 #include "privileges.h"
+#include "session.h"
 
 #define CALL_TIMEOUT_MS 5000
 #define STOP_GRACE_NS	(500 * NS_PER_MS)
@@ -50,6 +51,7 @@ struct inside {
 	const worker_job *jobs;
 	size_t job_count;
 	void *states[SIGNAL_LIMIT];
+	struct session_inside session;
 };
 
 static int make_states(struct inside *self)
@@ -88,6 +90,15 @@ static bool process_queue(struct inside *self, size_t max)
 	return true;
 }
 
+/* All that is queued by now; what comes later would never end. */
+static void process_queued(struct inside *self)
+{
+	u64 end = queue_end(self->queue);
+
+	while (!queue_has_reached(self->queue, end) && process_queue(self, 1))
+		;
+}
+
 /* A page of a signal's state; the first one waits for what is queued by now. */
 struct state_page {
 	u32 signal_id;
@@ -96,7 +107,6 @@ struct state_page {
 
 static ssize_t copy_signal_state(struct inside *self, const struct request *request, char *reply)
 {
-	u64 end = queue_end(self->queue); /* what comes later would never end */
 	struct state_page page;
 	size_t size;
 
@@ -106,13 +116,37 @@ static ssize_t copy_signal_state(struct inside *self, const struct request *requ
 	size = signal_rows[page.signal_id].signal->state_size;
 	if (page.offset >= size)
 		return -EINVAL;
-	while (page.offset == 0 && !queue_has_reached(self->queue, end) && process_queue(self, 1))
-		;
+	if (page.offset == 0)
+		process_queued(self);
 	size -= page.offset;
 	if (size > WORKER_MESSAGE_MAX)
 		size = WORKER_MESSAGE_MAX;
 	memcpy(reply, (char *)self->states[page.signal_id] + page.offset, size);
 	return (ssize_t)size;
+}
+
+static int run_session_job(struct inside *self, const struct request *request, size_t size, int *fd)
+{
+	enum session_job job = (enum session_job)(request->job - SESSION_JOB_FIRST);
+
+	if (job == SESSION_WINDOW)
+		process_queued(self);
+	return session_inside_run(&self->session, job, fd, request->bytes, size, self->states);
+}
+
+/* The reply's size or -errno. A descriptor that the job keeps becomes -1. */
+static ssize_t run_job(struct inside *self, const struct request *request, size_t size, int *fd,
+		       struct reply *reply)
+{
+	if (request->job == JOB_SIGNAL_STATE && size >= sizeof(struct state_page))
+		return copy_signal_state(self, request, reply->bytes);
+	if (request->job >= SESSION_JOB_FIRST &&
+	    request->job < SESSION_JOB_FIRST + SESSION_JOB_COUNT)
+		return run_session_job(self, request, size, fd);
+	if (request->job < self->job_count)
+		return self->jobs[request->job](*fd, request->bytes, size, reply->bytes,
+						sizeof(reply->bytes));
+	return -ENOSYS;
 }
 
 /* False when the parent is gone. */
@@ -125,15 +159,7 @@ static bool serve_request(struct inside *self)
 
 	if (got < (ssize_t)REQUEST_HEAD)
 		return false;
-	if (request.job == JOB_SIGNAL_STATE &&
-	    got >= (ssize_t)(REQUEST_HEAD + sizeof(struct state_page)))
-		reply.size = (s32)copy_signal_state(self, &request, reply.bytes);
-	else if (request.job < self->job_count)
-		reply.size =
-			(s32)self->jobs[request.job](fd, request.bytes, (size_t)got - REQUEST_HEAD,
-						     reply.bytes, sizeof(reply.bytes));
-	else
-		reply.size = -ENOSYS;
+	reply.size = (s32)run_job(self, &request, (size_t)got - REQUEST_HEAD, &fd, &reply);
 	if (fd >= 0)
 		close(fd);
 	reply.serial = request.serial;
@@ -204,14 +230,14 @@ pid_t worker_pid(const struct worker *worker)
 
 /* One exchange: the reply's size or -errno. The worker may have been taken over: believe little. */
 static ssize_t exchange(struct worker *worker, const struct request *out, size_t out_size, int fd,
-			struct reply *in)
+			struct reply *in, int timeout_ms)
 {
 	int err = socket_send(worker->child.sock, out, out_size, fd);
 	ssize_t got;
 
 	if (err)
 		return err;
-	got = socket_receive(worker->child.sock, in, sizeof(*in), NULL, CALL_TIMEOUT_MS);
+	got = socket_receive(worker->child.sock, in, sizeof(*in), NULL, timeout_ms);
 	if (got <= 0)
 		return got ? got : -EPIPE;
 	if (got < (ssize_t)REPLY_HEAD || in->size > got - (ssize_t)REPLY_HEAD ||
@@ -220,8 +246,8 @@ static ssize_t exchange(struct worker *worker, const struct request *out, size_t
 	return 0;
 }
 
-ssize_t worker_call(struct worker *worker, size_t job, int fd, const void *request,
-		    size_t request_size, void *reply, size_t reply_size)
+ssize_t worker_call_within(struct worker *worker, size_t job, int fd, const void *request,
+			   size_t request_size, void *reply, size_t reply_size, int timeout_ms)
 {
 	struct request out = {.job = (u32)job, .serial = ++worker->serial};
 	struct reply in;
@@ -231,7 +257,7 @@ ssize_t worker_call(struct worker *worker, size_t job, int fd, const void *reque
 		return -EMSGSIZE;
 	if (request_size)
 		memcpy(out.bytes, request, request_size);
-	err = exchange(worker, &out, REQUEST_HEAD + request_size, fd, &in);
+	err = exchange(worker, &out, REQUEST_HEAD + request_size, fd, &in, timeout_ms);
 	if (err) {
 		kill(worker->child.pid, SIGKILL); /* late, deaf or mad: it is not asked again */
 		return err;
@@ -240,8 +266,16 @@ ssize_t worker_call(struct worker *worker, size_t job, int fd, const void *reque
 		return in.size;
 	if ((size_t)in.size > reply_size)
 		return -EMSGSIZE;
-	memcpy(reply, in.bytes, (size_t)in.size);
+	if (in.size)
+		memcpy(reply, in.bytes, (size_t)in.size);
 	return in.size;
+}
+
+ssize_t worker_call(struct worker *worker, size_t job, int fd, const void *request,
+		    size_t request_size, void *reply, size_t reply_size)
+{
+	return worker_call_within(worker, job, fd, request, request_size, reply, reply_size,
+				  CALL_TIMEOUT_MS);
 }
 
 ssize_t worker_signal_state(struct worker *worker, int signal_id, void *state, size_t size)

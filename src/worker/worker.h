@@ -32,6 +32,10 @@ pid_t worker_pid(const struct worker *worker);
 ssize_t worker_call(struct worker *worker, size_t job, int fd, const void *request,
 		    size_t request_size, void *reply, size_t reply_size);
 
+/* The same for one that may take longer. */
+ssize_t worker_call_within(struct worker *worker, size_t job, int fd, const void *request,
+			   size_t request_size, void *reply, size_t reply_size, int timeout_ms);
+
 /* Processes all that is queued now, then copies the first size bytes of a signal's state: size or
  * -errno. */
 ssize_t worker_signal_state(struct worker *worker, int signal_id, void *state, size_t size);

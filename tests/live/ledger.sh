@@ -9,8 +9,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 json=$work/report.json
 
-# sums STATE: nanoseconds of all threads in it
-sums() { jq --arg s "$1" '[.threads[].ledger[] | select(.state == $s) | .ns] | add // 0' "$json"; }
+# sums STATE: nanoseconds of all threads in it, and in its parts
+sums() {
+	jq --arg s "$1" '[.processes[].threads[].ledger[] | select(.state == $s or (.state | startswith($s + "."))) | .ns]
+		| add // 0' "$json"
+}
 
 # is_near SEEN TRUTH QUEUE STEAL: within 1 % or 1 ms. A program that times its own wait cannot
 # tell the wait from the time for which it then waited for a CPU; dwell can, and QUEUE is that.
@@ -25,7 +28,7 @@ is_near() {
 steal_ns() { awk -v hz="$(getconf CLK_TCK)" '/^cpu / { printf "%.0f", $9 * 1e9 / hz }' /proc/stat; }
 
 # each_thread FILTER: true of every thread
-each_thread() { jq -e "[.threads[] | $1] | all" "$json"; }
+each_thread() { jq -e "[.processes[].threads[] | $1] | all" "$json"; }
 
 run_oracle() {
 	local name=$1 state ns queue steal
@@ -33,7 +36,7 @@ run_oracle() {
 	steal=$(steal_ns)
 	timeout 60 "$DWELL" run --json -- "$TOOLS/workloads/oracle" "$name" >"$work/truth" 2>"$json"
 	check "$name: the command's status passes through" test $? -eq 0
-	check "$name: parts - wall = 0 ns on each of $(jq '.threads | length' "$json") threads" each_thread \
+	check "$name: parts - wall = 0 ns on each of $(jq '[.processes[].threads[]] | length' "$json") threads" each_thread \
 		'([.ledger[].ns] | add) == .wall_ns'
 	check "$name: unattributed is at most 0.1 % ($(jq .quality.unattributed_ns "$json") ns)" jq -e \
 		'.quality.unattributed_ns * 1000 <= .quality.wall_ns' "$json"
@@ -59,12 +62,12 @@ run_oracle() {
 for oracle in sleep pipe mutex spin tcp epoll faults syscalls fdatasync migrate forks threads; do
 	run_oracle $oracle
 done
-check "threads: all 2001 are there" test "$(jq '.threads | length' "$json")" -eq 2001
+check "threads: all 2001 are there" test "$(jq '[.processes[].threads[]] | length' "$json")" -eq 2001
 
 # pipes are never called disk; a disk's waits are
 run_oracle pipe
 check "pipe: none of its waits is a disk's" jq -e \
-	'[.threads[] | select(.comm == "oracle") | .ledger[] | select(.state == "blocked.disk") | .ns] | add // 0 | . < 5000000' "$json"
+	'[.processes[].threads[] | select(.comm == "oracle") | .ledger[] | select(.state == "blocked.disk") | .ns] | add // 0 | . < 5000000' "$json"
 
 check "own pid namespace: the same" unshare --pid --fork "$DWELL" run --json -- "$TOOLS/workloads/oracle" sleep
 check "the exit status passes through" sh -c "'$DWELL' run -q -- sh -c 'exit 42'; test \$? -eq 42"

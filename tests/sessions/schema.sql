@@ -1,5 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The tables of docs/session.md, for sessions that tests make up.
+PRAGMA application_id = 0x4457454c;
+PRAGMA user_version = 1000;
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE windows (id INTEGER PRIMARY KEY, begin_ns, end_ns);
 CREATE TABLE states (id INTEGER PRIMARY KEY, name TEXT, meaning TEXT);

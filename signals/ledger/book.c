@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "book.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "../../src/base/carry.h"
+#include "../../src/base/cleanup.h"
+#include "../../src/base/clock.h"
+
+enum { TABLE_THREADS, TABLE_LEDGER };
+
+const struct table ledger_tables[LEDGER_TABLE_COUNT] = {
+	[TABLE_THREADS] = {.name = "threads",
+			   .columns = "id INTEGER PRIMARY KEY, pid INTEGER, "
+				      "process_start_ns INTEGER, tid INTEGER, start_ns INTEGER, "
+				      "begin_ns INTEGER, end_ns INTEGER, comm TEXT, "
+				      "is_kernel INTEGER, is_dead INTEGER, threads INTEGER, "
+				      "voluntary INTEGER, involuntary INTEGER, "
+				      "kernel_voluntary INTEGER, kernel_involuntary INTEGER, "
+				      "kernel_exec_ns INTEGER, kernel_delay_ns INTEGER, "
+				      "missed INTEGER, unnamed INTEGER",
+			   .width = 19},
+	/* Each row is written once, so there is no key to keep: an index would double the cost. */
+	[TABLE_LEDGER] = {.name = "ledger",
+			  .columns = "window INTEGER, thread INTEGER, state INTEGER, "
+				     "call INTEGER, object INTEGER, holder INTEGER, "
+				     "waker INTEGER, waker_kind INTEGER, ns INTEGER, count INTEGER",
+			  .width = 10},
+};
+
+static u32 hash_of(const struct rec_ledger *row)
+{
+	return index_hash(row->thread_start_ns, (u64)row->hdr.tgid << 32 | row->hdr.tid,
+			  row->begin_ns);
+}
+
+/* A sum has no thread's times: its process tells it from another's. */
+static bool is_same_thread(const struct rec_ledger *a, const struct rec_ledger *b)
+{
+	return a->hdr.tid == b->hdr.tid && a->hdr.tgid == b->hdr.tgid &&
+	       a->thread_start_ns == b->thread_start_ns && a->begin_ns == b->begin_ns &&
+	       !((a->flags ^ b->flags) & LEDGER_SUM) &&
+	       (!(a->flags & LEDGER_SUM) || a->hdr.start_ns == b->hdr.start_ns);
+}
+
+/* Where the thread is in the index, or where it would be. */
+static struct index_slot *find_slot(struct ledger_book *book, const struct rec_ledger *row)
+{
+	u32 hash = hash_of(row);
+	struct index_slot *slot = index_start(book->index, LEDGER_INDEX_MAX, hash);
+
+	while (slot->place &&
+	       (slot->hash != hash || !is_same_thread(&book->rows[slot->place - 1], row)))
+		slot = index_next(book->index, LEDGER_INDEX_MAX, slot);
+	return slot;
+}
+
+/* A living thread's record comes again; a dead one's is all that there will ever be. */
+static void turn_away(struct ledger_book *book, const struct rec_ledger *row)
+{
+	if (!(row->flags & LEDGER_LAST)) {
+		book->turned_away++;
+		return;
+	}
+	book->folded++;
+	book->other_told.is_pending = 1;
+	for (int i = 0; i < STATE_COUNT; i++) {
+		book->other.ns[i] += row->ns[i];
+		book->other.entries[i] += row->entries[i];
+	}
+	book->other.end_ns += row->end_ns - row->begin_ns; /* from begin_ns 0: the wall */
+}
+
+static u64 add_row(struct ledger_book *book, struct index_slot *slot, const struct rec_ledger *row)
+{
+	u64 place = book->count++;
+
+	*slot = (struct index_slot){.hash = hash_of(row), .place = (u32)place + 1};
+	book->rows[place] = (struct rec_ledger){0};
+	book->told[place] = (struct ledger_told){0};
+	return place;
+}
+
+void book_on_record(void *state, const struct rec_hdr *record)
+{
+	const struct rec_ledger *row = (const struct rec_ledger *)record;
+	struct ledger_book *book = state;
+	struct index_slot *slot = find_slot(book, row);
+	u64 place;
+
+	if (!slot->place && book->count == LEDGER_ROWS_MAX) {
+		turn_away(book, row);
+		return;
+	}
+	place = slot->place ? slot->place - 1 : add_row(book, slot, row);
+	/* A thread is read while it lives, and tells its end: the last word holds. */
+	if (book->rows[place].flags & LEDGER_LAST || row->end_ns < book->rows[place].end_ns)
+		return;
+	book->rows[place] = *row;
+	book->told[place].is_pending = 1;
+}
+
+/* The last row takes the place that becomes free, so that the rows stay dense. */
+static void remove_row(struct ledger_book *book, u64 place)
+{
+	u64 last = book->count - 1;
+	struct index_slot *slot = index_of_place(book->index, LEDGER_INDEX_MAX,
+						 hash_of(&book->rows[place]), (u32)place);
+
+	index_free(book->index, LEDGER_INDEX_MAX, slot);
+	if (place != last) {
+		slot = index_of_place(book->index, LEDGER_INDEX_MAX, hash_of(&book->rows[last]),
+				      (u32)last);
+		slot->place = (u32)place + 1;
+		book->rows[place] = book->rows[last];
+		book->told[place] = book->told[last];
+	}
+	book->count--;
+}
+
+static bool is_same_cause(const struct told_cause *told, const struct ledger_cause *cause)
+{
+	return told->is_used && told->state == cause->state && told->call == cause->call &&
+	       told->object == cause->object && told->holder == cause->holder;
+}
+
+/* One cause of the record, those of the same name added up, with what was told of it. */
+struct cause {
+	struct ledger_cause now;
+	struct told_cause told;
+};
+
+static struct cause *find_cause(struct cause *causes, size_t count, const struct ledger_cause *one)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_same_cause(&causes[i].told, one))
+			return &causes[i];
+	return NULL;
+}
+
+static size_t collect_causes(const struct rec_ledger *row, const struct ledger_told *told,
+			     struct cause causes[CAUSES_MAX])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < CAUSES_MAX; i++) {
+		const struct ledger_cause *now = &row->causes[i];
+		struct cause *cause;
+
+		if (!now->count || now->state >= STATE_COUNT)
+			continue;
+		cause = find_cause(causes, count, now);
+		if (cause) {
+			cause->now.ns += now->ns;
+			cause->now.count += now->count;
+			continue;
+		}
+		cause = &causes[count++];
+		*cause = (struct cause){.now = *now,
+					.told = {.object = now->object,
+						 .holder = now->holder,
+						 .call = now->call,
+						 .state = now->state,
+						 .is_used = 1}};
+		for (size_t j = 0; j < CAUSES_MAX; j++)
+			if (is_same_cause(&told->causes[j], now))
+				cause->told = told->causes[j];
+	}
+	return count;
+}
+
+/* One thread's part of a window, on its way to the sink. */
+struct page {
+	struct sink *sink;
+	u64 window;
+	u64 thread;
+	struct cause causes[CAUSES_MAX];
+	size_t cause_count;
+};
+
+static void write_part(const struct page *page, const struct ledger_cause *cause, u64 ns, u32 count)
+{
+	if (!ns && !count)
+		return;
+	struct cell cells[] = {
+		cell_number(page->window),
+		cell_number(page->thread),
+		cell_number(cause->state),
+		cell_number(cause->call),
+		cell_number(cause->object),
+		cell_number(cause->holder),
+		cell_number(cause->waker),
+		cell_number(cause->waker_kind),
+		cell_number(ns),
+		cell_number(count),
+	};
+
+	page->sink->add(page->sink, &ledger_tables[TABLE_LEDGER], cells);
+}
+
+/* Splits what a state got in this window by cause; the rest goes to no cause. */
+static void write_state(struct page *page, u8 state, u64 ns, u32 count)
+{
+	struct ledger_cause rest = {.state = state};
+
+	for (size_t i = 0; i < page->cause_count; i++) {
+		struct cause *cause = &page->causes[i];
+		u64 part_ns;
+		u32 part_count;
+
+		if (cause->now.state != state)
+			continue;
+		part_ns = carry_one(cause->now.ns, &cause->told.ns, ns);
+		part_count = carry_count(cause->now.count, &cause->told.count);
+		/* One without call, object and holder has the same name as the rest. */
+		if (!cause->now.call && !cause->now.object && !cause->now.holder) {
+			rest = cause->now;
+			continue;
+		}
+		write_part(page, &cause->now, part_ns, part_count);
+		ns -= part_ns;
+		count -= part_count < count ? part_count : count;
+	}
+	write_part(page, &rest, ns, count);
+}
+
+/* a - b, or 0 if that is negative */
+static u64 less(u64 a, u64 b)
+{
+	return a > b ? a - b : 0;
+}
+
+static u64 smaller(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * A thread that waits and does not move is not read, and so not told, window by window. When it is
+ * heard of again, its silence gets a row of its own in the window before, so that no window has
+ * more than its own time but that one, of which all is known: it waited throughout.
+ */
+static void write_silence(const struct ledger_book *book, const struct rec_ledger *row,
+			  struct ledger_told *told, struct page *page)
+{
+	const struct ledger_cause open = {.state = told->open.state,
+					  .call = told->open.call,
+					  .object = told->open.object,
+					  .holder = told->open.holder};
+	u64 now_ns = 0, told_ns = 0, silent_ns;
+
+	if (!told->open.is_used || told->window + 1 >= page->window)
+		return;
+	for (int i = 0; i < STATE_COUNT; i++) {
+		told_ns += told->ns[i];
+		now_ns += row->ns[i];
+	}
+	/* Not beyond what its state has, nor beyond what there is to tell at all. */
+	silent_ns = smaller(
+		less(book->flushed_ns, row->begin_ns + told_ns),
+		smaller(less(row->ns[open.state], told->ns[open.state]), less(now_ns, told_ns)));
+	told->ns[open.state] += silent_ns;
+	for (size_t i = 0; i < CAUSES_MAX; i++)
+		if (is_same_cause(&told->causes[i], &open))
+			told->causes[i].ns += silent_ns;
+	page->window--;
+	write_part(page, &open, silent_ns, 0);
+	page->window++;
+}
+
+static struct told_cause open_cause(const struct rec_ledger *row)
+{
+	const struct ledger_cause *cause = &row->causes[(row->open_cause - 1) % CAUSES_MAX];
+	struct told_cause open = {.state = (u8)row->open_state, .is_used = 1};
+
+	if (row->flags & LEDGER_SUM || row->open_state < STATE_BLOCKED_LOCK ||
+	    row->open_state >= STATE_COUNT)
+		return (struct told_cause){0};
+	if (row->open_cause && cause->state == row->open_state) {
+		open.call = cause->call;
+		open.object = cause->object;
+		open.holder = cause->holder;
+	}
+	return open;
+}
+
+static void write_thread(const struct rec_ledger *row, u64 id, struct sink *sink)
+{
+	struct cell cells[] = {
+		cell_number(id),
+		cell_number(row->hdr.tgid),
+		cell_number(row->hdr.start_ns),
+		cell_number(row->hdr.tid),
+		cell_number(row->thread_start_ns),
+		cell_number(row->begin_ns),
+		cell_number(row->end_ns),
+		cell_text(row->comm, sizeof(row->comm)),
+		cell_number(!!(row->flags & LEDGER_KERNEL)),
+		cell_number(!!(row->flags & LEDGER_LAST)),
+		cell_number(row->threads),
+		cell_number(row->voluntary),
+		cell_number(row->involuntary),
+		cell_number(row->kernel_voluntary),
+		cell_number(row->kernel_involuntary),
+		cell_number(row->kernel_exec_ns),
+		cell_number(row->kernel_delay_ns),
+		cell_number(row->missed),
+		cell_number(row->unnamed),
+	};
+
+	sink->add(sink, &ledger_tables[TABLE_THREADS], cells);
+}
+
+static void flush_row(const struct ledger_book *book, const struct rec_ledger *row,
+		      struct ledger_told *told, u64 window, struct sink *sink)
+{
+	struct page page = {.sink = sink, .window = window, .thread = told->id};
+	u64 parts[STATE_COUNT];
+
+	write_silence(book, row, told, &page);
+	page.cause_count = collect_causes(row, told, page.causes);
+	carry_parts(row->ns, told->ns, parts, STATE_COUNT);
+	for (u8 i = 0; i < STATE_COUNT; i++)
+		write_state(&page, i, parts[i], carry_count(row->entries[i], &told->entries[i]));
+	memset(told->causes, 0, sizeof(told->causes));
+	for (size_t i = 0; i < page.cause_count; i++)
+		told->causes[i] = page.causes[i].told;
+	told->is_pending = 0;
+	told->window = window;
+	told->open = open_cause(row);
+	write_thread(row, told->id, sink);
+}
+
+static void flush_other(struct ledger_book *book, u64 window, struct sink *sink)
+{
+	static const char name[] = "(folded)";
+
+	if (!book->other_told.is_pending)
+		return;
+	memcpy(book->other.comm, name, sizeof(name));
+	book->other.flags = LEDGER_SUM | LEDGER_LAST;
+	book->other.threads = (u32)book->folded;
+	if (!book->other_told.id)
+		book->other_told.id = ++book->last_id;
+	flush_row(book, &book->other, &book->other_told, window, sink);
+}
+
+void book_flush(void *state, u64 window, struct sink *sink)
+{
+	struct ledger_book *book = state;
+	u64 i = 0;
+
+	while (i < book->count) {
+		if (!book->told[i].id)
+			book->told[i].id = ++book->last_id;
+		if (book->told[i].is_pending)
+			flush_row(book, &book->rows[i], &book->told[i], window, sink);
+		if (book->rows[i].flags & LEDGER_LAST)
+			remove_row(book, i); /* another one is at i now */
+		else
+			i++;
+	}
+	flush_other(book, window, sink);
+	book->flushed_ns = clock_now_ns();
+}

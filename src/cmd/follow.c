@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "follow.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "../base/clock.h"
+#include "../base/log.h"
+#include "../doctor/doctor.h"
+#include "../model/signal.h"
+#include "cmd.h"
+#include "minutes.h"
+#include "target.h"
+
+/* Rows are some 1.5 KB each, and come in thousands when a window ends or a program does. */
+#define FOLLOW_QUEUE_BYTES (8u << 20)
+
+#define LAST_SWITCH_NS (20 * NS_PER_MS)	 /* a dead process is reaped before its last switch */
+#define GRACE_NS       (500 * NS_PER_MS) /* for a command that was told to end with us */
+
+struct follow {
+	const struct follow_options *options;
+	struct follow_result *result;
+	struct probe probes[CAPTURE_PROBES_MAX];
+	size_t probe_count;
+	struct live_config live;
+	struct selection selection;
+	struct queue *queue;
+	struct worker *worker;
+	struct capture *capture;
+	struct target target;
+	struct minutes minutes;
+	sigset_t mask_before;
+	int signal_fd;
+	int ended_by;	  /* signal; 0: none */
+	bool is_told_end; /* Ctrl-C: the command got it as well, and has the say */
+	u64 begin_ns;	  /* of the whole */
+	u64 window_ns;	  /* begin of the window that is open */
+	bool is_broken;	  /* the session cannot be written any more; the command goes on */
+};
+
+/* --- what is attached --- */
+
+static void add_probes(struct follow *follow, const struct signal *signal)
+{
+	for (size_t i = 0; i < signal->probe_count && follow->probe_count < CAPTURE_PROBES_MAX; i++)
+		follow->probes[follow->probe_count++] = signal->probes[i];
+}
+
+static enum tier tier_of(const struct follow_options *options)
+{
+	if (options->tier != TIER_DEFAULT)
+		return options->tier;
+	return options->command ? TIER_B : TIER_A;
+}
+
+static void choose_probes(struct follow *follow)
+{
+	add_probes(follow, &signal_ledger);
+	add_probes(follow, &signal_process);
+	if (tier_of(follow->options) == TIER_B)
+		add_probes(follow, &signal_calls);
+}
+
+/* The one place where the tasks that a person chose become the capture's filter. */
+static void choose_tasks(struct follow *follow, struct capture_config *config)
+{
+	struct selection *tasks = &follow->selection;
+
+	*tasks = follow->options->selection;
+	if (follow->options->command)
+		tasks->filters[tasks->count++] =
+			(struct filter_key){FILTER_BY_TREE, {(u64)follow->target.pid}};
+	select_apply(tasks, config);
+}
+
+/* A ledger with a hole would not close; without an optional hook there is less to tell. */
+static int check_probes(const struct follow *follow)
+{
+	for (size_t i = 0; i < follow->probe_count; i++) {
+		const struct failure *failure = capture_failure(follow->capture, i);
+		struct cause cause;
+
+		if (!failure->err)
+			continue;
+		doctor_explain(failure, &cause);
+		if (follow->probes[i].is_optional) {
+			log_verbose("without %s: %s → %s", follow->probes[i].program, cause.text,
+				    cause.remedy);
+			continue;
+		}
+		log_error("cannot follow: %s: %s → %s", follow->probes[i].program, cause.text,
+			  cause.remedy);
+		return -failure->err;
+	}
+	return 0;
+}
+
+/* Iterators say by their names when they run: x_seed at the start, x_rows in each window. */
+static int run_iterators(struct follow *follow, const char *suffix)
+{
+	int first_err = 0;
+
+	for (size_t i = 0; i < follow->probe_count; i++) {
+		const struct probe *probe = &follow->probes[i];
+		const char *end = strrchr(probe->program, '_');
+		int err;
+
+		if (probe->kind != PROBE_ITER || !end || strcmp(end, suffix) ||
+		    capture_failure(follow->capture, i)->err)
+			continue;
+		err = capture_run_iter(follow->capture, i);
+		if (err && !first_err)
+			first_err = err;
+	}
+	return first_err;
+}
+
+static int start_capture(struct follow *follow)
+{
+	struct capture_config config = {
+		.probes = follow->probes,
+		.ring_bytes = RING_BYTES_DEFAULT,
+		.worker_pid = worker_pid(follow->worker),
+		.queue = follow->queue,
+		.split = tier_of(follow->options) == TIER_B,
+		.verdict_dir = "/run/dwell",
+	};
+	int err;
+
+	choose_probes(follow);
+	config.probe_count = follow->probe_count;
+	capture_live_defaults(&config.live);
+	choose_tasks(follow, &config);
+	follow->live = config.live;
+	err = capture_open(&config, &follow->capture);
+	if (err)
+		return err;
+	err = capture_load(follow->capture);
+	if (!err)
+		err = capture_attach(follow->capture);
+	return check_probes(follow) ? -EOPNOTSUPP : err;
+}
+
+static int start_session(struct follow *follow)
+{
+	const char *path = follow->options->output;
+	struct session_files *files = &follow->result->files;
+	int err = path ? files_create(path, files) : files_create_in_memory(files);
+
+	if (!err)
+		err = worker_session_open(follow->worker, files->db_fd, files->wal_fd);
+	return err;
+}
+
+static int hold_signals(struct follow *follow)
+{
+	sigset_t held;
+
+	sigemptyset(&held);
+	sigaddset(&held, SIGINT);
+	sigaddset(&held, SIGTERM);
+	sigaddset(&held, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &held, &follow->mask_before);
+	follow->signal_fd = signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK);
+	return follow->signal_fd < 0 ? -errno : 0;
+}
+
+/* From here on a second signal ends dwell at once, as it would any program. */
+static void release_signals(struct follow *follow)
+{
+	if (follow->signal_fd < 0)
+		return;
+	close(follow->signal_fd);
+	follow->signal_fd = -1;
+	sigprocmask(SIG_SETMASK, &follow->mask_before, NULL);
+}
+
+/* --- windows --- */
+
+static u64 file_bytes(const struct session_files *files)
+{
+	struct stat db = {0}, wal = {0};
+
+	fstat(files->db_fd, &db);
+	fstat(files->wal_fd, &wal);
+	return (u64)db.st_size + (u64)wal.st_size;
+}
+
+static void show_progress(const struct follow *follow, const struct health *health)
+{
+	u64 passed = clock_now_ns() - follow->begin_ns;
+
+	fprintf(stderr, "\r\033[K%llu s", (unsigned long long)(passed / NS_PER_S));
+	if (follow->options->duration_ns)
+		fprintf(stderr, " of %llu",
+			(unsigned long long)(follow->options->duration_ns / NS_PER_S));
+	fprintf(stderr, ", %llu windows, %llu records, %llu lost, %.1f MB; Ctrl-C ends it",
+		(unsigned long long)follow->result->windows, (unsigned long long)health->processed,
+		(unsigned long long)(health_lost(health) - health->lost[LOSS_QUEUE_REST]),
+		(double)file_bytes(&follow->result->files) / 1e6);
+}
+
+static void write_window(struct follow *follow, u64 end_ns)
+{
+	int err = worker_session_window(follow->worker, follow->result->windows, follow->window_ns,
+					end_ns);
+
+	if (!err)
+		follow->result->windows++;
+	/* What the writer itself could not do, it has told. */
+	else if (!follow->is_broken && err != -ENOSPC && err != -EIO && err != -EROFS)
+		log_error("the session ends at window %llu: the worker process does not answer: "
+			  "%s; was it killed?",
+			  (unsigned long long)follow->result->windows, strerror(-err));
+	follow->is_broken |= err != 0;
+}
+
+/* Threads that wait and did not move since are left out, but for the first and the last time. */
+static int read_rows(struct follow *follow, bool of_all)
+{
+	int err = 0;
+
+	if (follow->live.all_rows != of_all) {
+		follow->live.all_rows = of_all;
+		err = capture_set_live(follow->capture, &follow->live);
+	}
+	return err ? err : run_iterators(follow, "_rows");
+}
+
+static void end_window(struct follow *follow, bool is_last)
+{
+	u64 end_ns = clock_now_ns();
+	struct health health = {0};
+	int err = read_rows(follow, is_last || follow->window_ns == follow->begin_ns);
+
+	if (err)
+		log_error("threads that still run are missing in a window: reading them failed: %s",
+			  strerror(-err));
+	if (is_last)
+		capture_detach(follow->capture);
+	capture_health(follow->capture, &health);
+	minutes_window(&follow->minutes, follow->result->windows, &health, is_last);
+	if (is_last)
+		minutes_end(&follow->minutes, end_ns);
+	write_window(follow, end_ns);
+	follow->window_ns = end_ns;
+	if (follow->options->show_progress)
+		show_progress(follow, &health);
+}
+
+/* Looks at the signals that came; Ctrl-C reached the command too, so that one decides. */
+static void take_signals(struct follow *follow)
+{
+	struct signalfd_siginfo info;
+
+	while (read(follow->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		bool is_from_terminal = info.ssi_code == SI_KERNEL;
+
+		if (info.ssi_signo == SIGCHLD)
+			continue; /* asked below, by pid */
+		if (is_from_terminal && follow->target.pid && !follow->is_told_end)
+			follow->is_told_end = true;
+		else
+			follow->ended_by = (int)info.ssi_signo;
+	}
+}
+
+static bool is_over(struct follow *follow)
+{
+	const struct follow_options *options = follow->options;
+
+	if (follow->ended_by)
+		return true;
+	if (options->command && target_has_ended(&follow->target))
+		return true;
+	return options->duration_ns && clock_now_ns() - follow->begin_ns >= options->duration_ns;
+}
+
+static u64 next_deadline(const struct follow *follow)
+{
+	u64 window = follow->window_ns + MINUTES_WINDOW_NS;
+	u64 end = follow->begin_ns + follow->options->duration_ns;
+
+	return follow->options->duration_ns && end < window ? end : window;
+}
+
+/* Sleeps until a signal comes or the deadline is there. */
+static void sleep_until(struct follow *follow, u64 deadline_ns)
+{
+	struct pollfd ready = {.fd = follow->signal_fd, .events = POLLIN};
+	u64 now = clock_now_ns();
+	u64 left = deadline_ns > now ? deadline_ns - now : 0;
+	struct timespec limit = {.tv_sec = (time_t)(left / NS_PER_S),
+				 .tv_nsec = (long)(left % NS_PER_S)};
+
+	if (ppoll(&ready, 1, &limit, NULL) > 0)
+		take_signals(follow);
+}
+
+/* Whoever stopped us may have stopped the command as well: its end belongs to the result. */
+static void wait_for_target(struct follow *follow, u64 limit_ns)
+{
+	u64 deadline = clock_now_ns() + limit_ns;
+
+	while (!target_has_ended(&follow->target) && clock_now_ns() < deadline)
+		sleep_until(follow, clock_now_ns() + 10 * NS_PER_MS);
+}
+
+static void keep_windows(struct follow *follow)
+{
+	const struct timespec pause = {.tv_nsec = LAST_SWITCH_NS};
+
+	while (!is_over(follow)) {
+		u64 deadline = next_deadline(follow);
+
+		sleep_until(follow, deadline);
+		if (clock_now_ns() >= deadline && !is_over(follow))
+			end_window(follow, false);
+	}
+	if (follow->ended_by && follow->options->command)
+		wait_for_target(follow, GRACE_NS);
+	release_signals(follow);
+	if (follow->options->command)
+		nanosleep(&pause, NULL);
+	end_window(follow, true);
+	if (follow->options->show_progress)
+		fputs("\r\033[K", stderr);
+}
+
+/* --- the whole --- */
+
+static int start(struct follow *follow)
+{
+	const struct follow_options *options = follow->options;
+	int err = hold_signals(follow);
+
+	if (!err)
+		err = queue_create(FOLLOW_QUEUE_BYTES, &follow->queue);
+	if (!err)
+		err = worker_start(follow->queue, NULL, 0, &follow->worker);
+	if (!err && options->command)
+		err = target_hold(&follow->target, options->command, &follow->mask_before);
+	if (err)
+		log_error("cannot start: %s; see ulimit -u and the free memory", strerror(-err));
+	return err;
+}
+
+static void follow_tasks(struct follow *follow)
+{
+	struct follow_result *result = follow->result;
+	int err;
+
+	follow->begin_ns = follow->window_ns = clock_now_ns();
+	follow->minutes = (struct minutes){
+		.worker = follow->worker,
+		.capture = follow->capture,
+		.probes = follow->probes,
+		.probe_count = follow->probe_count,
+		.stats_fd = cost_begin(),
+		.burst_begin_ns = follow->begin_ns,
+	};
+	minutes_begin(&follow->minutes, follow->options, tier_of(follow->options),
+		      follow->begin_ns);
+	err = run_iterators(follow, "_seed");
+	if (!err && follow->options->command)
+		err = target_let_go(&follow->target);
+	if (err) {
+		log_error("cannot follow: seeding the threads failed: %s", strerror(-err));
+		return;
+	}
+	keep_windows(follow);
+	result->wall_ns = clock_now_ns() - follow->begin_ns;
+	result->is_complete = !worker_session_close(follow->worker) && !follow->is_broken;
+	result->is_reportable = result->windows > 0;
+	result->file_bytes = file_bytes(&result->files);
+	result->status = result->is_complete ? EXIT_OK : EXIT_FAILED;
+	if (follow->options->command && !follow->target.pid)
+		result->status = follow->target.status;
+	else if (follow->options->command && follow->ended_by)
+		result->status = 128 + follow->ended_by;
+}
+
+void follow_run(const struct follow_options *options, struct follow_result *ret_result)
+{
+	struct follow follow = {
+		.options = options,
+		.result = ret_result,
+		.target.go_fd = -1,
+		.minutes.stats_fd = -1,
+		.signal_fd = -1,
+	};
+
+	*ret_result =
+		(struct follow_result){.files = {.db_fd = -1, .wal_fd = -1}, .status = EXIT_FAILED};
+	if (!start(&follow)) {
+		ret_result->status = EXIT_UNSUPPORTED;
+		if (!start_capture(&follow)) {
+			ret_result->status = EXIT_FAILED;
+			if (!start_session(&follow))
+				follow_tasks(&follow);
+		}
+	}
+	release_signals(&follow);
+	minutes_close(&follow.minutes);
+	target_leave(&follow.target);
+	capture_close(follow.capture);
+	worker_stop(follow.worker);
+	queue_destroy(follow.queue);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One measurement from beginning to end: a worker, a session, the ledger's probes, a window each
+ * second, and the end by itself, by a duration or by a signal. `run` and `record` differ in what
+ * they ask for and in what they do with the session. Owns everything that it starts but the
+ * session's files, which are the caller's.
+ */
+#ifndef DWELL_CMD_FOLLOW_H
+#define DWELL_CMD_FOLLOW_H
+
+#include <stdbool.h>
+
+#include "../store/files.h"
+#include "select.h"
+
+#define LABELS_MAX 64
+
+enum tier { TIER_DEFAULT, TIER_A, TIER_B };
+
+struct follow_options {
+	const char *output;	    /* NULL: the session stays in memory */
+	char **command;		    /* NULL: none */
+	struct selection selection; /* of tasks; without a command, or narrowing it */
+	enum tier tier;
+	u64 duration_ns;	  /* 0: until the command ends, or a signal comes */
+	const char *max_overhead; /* as it was given; NULL: not */
+	const char *note;
+	const char *labels[LABELS_MAX]; /* K=V */
+	size_t label_count;
+	bool show_progress;
+};
+
+struct follow_result {
+	struct session_files files;
+	bool is_complete;   /* all is in the one file */
+	bool is_reportable; /* there is something to report of */
+	u64 windows;
+	u64 wall_ns;
+	u64 file_bytes;
+	int status; /* what the process should end with */
+};
+
+/* Tells what goes wrong. The files are closed by the caller, also after a failure. */
+void follow_run(const struct follow_options *options, struct follow_result *ret_result);
+
+#endif

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "minutes.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../base/clock.h"
+#include "../base/text.h"
+#include "../base/version.h"
+
+#define VALUE_BYTES 1024
+
+/* Failing to send is seen by the window that follows. */
+static void send_rows(struct minutes *minutes)
+{
+	worker_session_rows(minutes->worker, &minutes->rows);
+	minutes->rows.size = 0;
+}
+
+static void add(struct minutes *minutes, enum store_table table, const struct cell *cells)
+{
+	if (rows_add(&minutes->rows, table, cells))
+		return;
+	send_rows(minutes);
+	rows_add(&minutes->rows, table, cells);
+}
+
+static struct cell text_cell(const char *text)
+{
+	return text ? cell_text(text, VALUE_BYTES) : (struct cell){.kind = CELL_NULL};
+}
+
+static void add_fact(struct minutes *minutes, const char *key, const char *value)
+{
+	const struct cell cells[] = {text_cell(key), text_cell(value)};
+
+	if (value)
+		add(minutes, TABLE_META, cells);
+}
+
+static void add_number(struct minutes *minutes, const char *key, u64 number)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+	add_fact(minutes, key, text);
+}
+
+static void add_host(struct minutes *minutes)
+{
+	struct utsname name;
+	char boot_id[64];
+
+	if (!uname(&name)) {
+		add_fact(minutes, "kernel", name.release);
+		add_fact(minutes, "machine", name.machine);
+		add_fact(minutes, "host", name.nodename);
+	}
+	if (text_read_file("/proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id)) > 0)
+		add_fact(minutes, "boot_id", boot_id);
+	add_number(minutes, "cpus", (u64)sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/* The same moment by both clocks, as near as two reads can be. */
+static void add_clocks(struct minutes *minutes, u64 started_ns)
+{
+	struct timespec now;
+	u64 since = clock_now_ns() - started_ns;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	add_number(minutes, "started_ns", started_ns);
+	add_number(minutes, "started_real_ns",
+		   (u64)now.tv_sec * NS_PER_S + (u64)now.tv_nsec - since);
+	add_number(minutes, "window_ns", MINUTES_WINDOW_NS);
+}
+
+static void add_labels(struct minutes *minutes, const struct follow_options *options)
+{
+	for (size_t i = 0; i < options->label_count; i++) {
+		const char *label = options->labels[i];
+		char key[VALUE_BYTES];
+
+		snprintf(key, sizeof(key), "label.%.*s", (int)strcspn(label, "="), label);
+		add_fact(minutes, key, strchr(label, '=') + 1);
+	}
+}
+
+static void begin_burst(struct minutes *minutes)
+{
+	if (minutes->stats_fd >= 0)
+		return;
+	minutes->stats_fd = cost_begin();
+	minutes->burst_begin_ns = clock_now_ns();
+}
+
+static void end_burst(struct minutes *minutes)
+{
+	if (minutes->stats_fd < 0)
+		return;
+	close(minutes->stats_fd);
+	minutes->stats_fd = -1;
+	minutes->measured_ns += clock_now_ns() - minutes->burst_begin_ns;
+}
+
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Of both processes. */
+static void read_cost(const struct minutes *minutes, struct cost *ret_cost)
+{
+	cost_read(minutes->capture, ret_cost);
+	cost_add_process(worker_pid(minutes->worker), ret_cost);
+}
+
+void minutes_begin(struct minutes *minutes, const struct follow_options *options, enum tier tier,
+		   u64 started_ns)
+{
+	char filter[VALUE_BYTES];
+
+	add_fact(minutes, "schema", SESSION_SCHEMA);
+	add_fact(minutes, "dwell_version", DWELL_VERSION);
+	add_host(minutes);
+	add_clocks(minutes, started_ns);
+	/* The name alone: arguments may hold what nobody wants in a file. */
+	add_fact(minutes, "command", options->command ? name_of(options->command[0]) : NULL);
+	add_fact(minutes, "tier", tier == TIER_B ? "B" : "A");
+	select_describe(&options->selection, filter, sizeof(filter));
+	if (options->command)
+		snprintf(filter, sizeof(filter), "command");
+	add_fact(minutes, "filter", filter);
+	add_fact(minutes, "max_overhead", options->max_overhead);
+	add_fact(minutes, "note", options->note);
+	add_labels(minutes, options);
+	send_rows(minutes);
+	read_cost(minutes, &minutes->before);
+}
+
+/* What is under way is no loss: the queue's rest is processed by the window's end. */
+static bool is_settled(enum loss loss, bool is_last)
+{
+	return loss != LOSS_QUEUE_REST && (loss != LOSS_RING_REST || is_last);
+}
+
+static void add_losses(struct minutes *minutes, u64 window, const struct health *health,
+		       bool is_last)
+{
+	for (int i = 0; i < LOSS_COUNT; i++) {
+		u64 lost = health->lost[i] - minutes->told.lost[i];
+		const struct cell cells[] = {cell_number(window), text_cell(loss_names[i]),
+					     cell_number(lost)};
+
+		if (health->lost[i] > minutes->told.lost[i] && is_settled((enum loss)i, is_last))
+			add(minutes, TABLE_LOSSES, cells);
+	}
+	minutes->told = *health;
+}
+
+static void add_overhead(struct minutes *minutes, u64 window, const struct health *health)
+{
+	struct cost now;
+
+	read_cost(minutes, &now);
+	const struct cell cells[] = {
+		cell_number(window),
+		minutes->stats_fd >= 0 ? cell_number(now.bpf_ns - minutes->before.bpf_ns)
+				       : (struct cell){.kind = CELL_NULL},
+		cell_number(now.user_cpu_ns - minutes->before.user_cpu_ns),
+		cell_number(now.rss_bytes),
+		cell_number(now.map_bytes),
+		cell_number(health->queue_high_water),
+	};
+
+	add(minutes, TABLE_OVERHEAD, cells);
+	minutes->before = now;
+}
+
+/* Attached, and not fired once while it was looked at. */
+static bool is_any_silent(const struct minutes *minutes)
+{
+	for (size_t i = 0; i < minutes->probe_count; i++) {
+		struct probe_cost cost;
+
+		cost_read_probe(minutes->capture, i, &cost);
+		if (minutes->probes[i].kind != PROBE_ITER && !cost.runs &&
+		    !capture_failure(minutes->capture, i)->err)
+			return true;
+	}
+	return false;
+}
+
+void minutes_window(struct minutes *minutes, u64 window, const struct health *health, bool is_last)
+{
+	add_losses(minutes, window, health, is_last);
+	add_overhead(minutes, window, health);
+	send_rows(minutes);
+	if ((window + 1) % BURST_EVERY == 0)
+		begin_burst(minutes);
+	else if (minutes->bursts_more < BURST_MORE_MAX && is_any_silent(minutes))
+		minutes->bursts_more++; /* the clock stays on */
+	else
+		end_burst(minutes);
+}
+
+/* One program can be attached in several places: 0, or why one of them failed. */
+static int hook_error(const struct minutes *minutes, const char *program)
+{
+	for (size_t i = 0; i < minutes->probe_count; i++)
+		if (!strcmp(minutes->probes[i].program, program) &&
+		    capture_failure(minutes->capture, i)->err)
+			return capture_failure(minutes->capture, i)->err;
+	return 0;
+}
+
+static void add_hooks(struct minutes *minutes)
+{
+	for (size_t i = 0; i < minutes->probe_count; i++) {
+		int err = hook_error(minutes, minutes->probes[i].program);
+		struct probe_cost cost;
+
+		cost_read_probe(minutes->capture, i, &cost);
+		/* An iterator that nobody needed is not silent. */
+		if (minutes->probes[i].kind == PROBE_ITER && !cost.runs && !err)
+			continue;
+		const struct cell cells[] = {
+			text_cell(minutes->probes[i].program),
+			{.kind = CELL_NULL},
+			cell_number(!err),
+			text_cell(err ? strerror(err) : NULL),
+			cell_number(cost.runs),
+			cell_number(cost.ns),
+			cell_number(cost.misses),
+			cell_number(minutes->measured_ns),
+		};
+
+		add(minutes, TABLE_HOOKS, cells);
+	}
+}
+
+void minutes_end(struct minutes *minutes, u64 ended_ns)
+{
+	end_burst(minutes);
+	add_hooks(minutes);
+	add_number(minutes, "ended_ns", ended_ns);
+	send_rows(minutes);
+}
+
+void minutes_close(struct minutes *minutes)
+{
+	end_burst(minutes);
+}

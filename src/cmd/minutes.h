@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a session says of its own making: where and when, what was lost, which hooks were used and
+ * whether they fired, what it all cost. Owns nothing but a batch of rows. Called by follow.c.
+ */
+#ifndef DWELL_CMD_MINUTES_H
+#define DWELL_CMD_MINUTES_H
+
+#include "../capture/cost.h"
+#include "../worker/session.h"
+#include "follow.h"
+
+/* A burst is a whole window; these are measured. */
+#define BURST_EVERY	  8
+#define BURST_MORE_MAX	  10 /* windows more, while a hook has not fired yet */
+#define MINUTES_WINDOW_NS 1000000000ULL
+
+struct minutes {
+	struct worker *worker;
+	const struct capture *capture;
+	const struct probe *probes;
+	size_t probe_count;
+	struct rows rows;
+	struct health told; /* losses that the session has */
+	struct cost before; /* at the last window's end */
+	int stats_fd;	    /* -1: the kernel's clock on our programs is off */
+	u64 burst_begin_ns; /* of the one under way */
+	u64 measured_ns;    /* of those that are over */
+	u64 bursts_more;    /* so many beyond the regular ones */
+};
+
+void minutes_begin(struct minutes *minutes, const struct follow_options *options, enum tier tier,
+		   u64 started_ns);
+
+/* Rows of one window, sent before it ends; and what is measured in the next. */
+void minutes_window(struct minutes *minutes, u64 window, const struct health *health, bool is_last);
+
+/* Hooks, and the time of the end: after the last window's rows, before it ends. */
+void minutes_end(struct minutes *minutes, u64 ended_ns);
+void minutes_close(struct minutes *minutes);
+
+#endif

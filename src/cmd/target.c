@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../base/log.h"
+#include "cmd.h"
+
+#define EXIT_CANNOT_EXEC 127
+
+/* In the child: waits until it is followed, then becomes the command. */
+static void become_command(int wait_fd, char **argv, const sigset_t *mask)
+{
+	char go;
+
+	/* What dwell ignores or holds back, the command must not. */
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	if (read(wait_fd, &go, 1) != 1)
+		_exit(EXIT_FAILED); /* dwell gave up */
+	execvp(argv[0], argv);
+	log_error("cannot run '%s': %s", argv[0], strerror(errno));
+	_exit(EXIT_CANNOT_EXEC);
+}
+
+int target_hold(struct target *ret_target, char **argv, const sigset_t *mask)
+{
+	int fds[2];
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return -errno;
+	pid = fork();
+	if (pid == 0) {
+		close(fds[1]);
+		become_command(fds[0], argv, mask);
+	}
+	close(fds[0]);
+	if (pid < 0) {
+		int err = -errno;
+
+		close(fds[1]);
+		return err;
+	}
+	*ret_target = (struct target){.pid = pid, .go_fd = fds[1]};
+	return 0;
+}
+
+int target_let_go(struct target *target)
+{
+	int err = write(target->go_fd, "", 1) == 1 ? 0 : -errno;
+
+	close(target->go_fd);
+	target->go_fd = -1;
+	return err;
+}
+
+bool target_has_ended(struct target *target)
+{
+	int status;
+
+	if (!target->pid)
+		return true;
+	if (waitpid(target->pid, &status, WNOHANG) != target->pid)
+		return false;
+	target->pid = 0;
+	target->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return true;
+}
+
+void target_leave(struct target *target)
+{
+	if (!target->pid || target->go_fd < 0)
+		return;
+	close(target->go_fd);
+	kill(target->pid, SIGKILL);
+	waitpid(target->pid, NULL, 0);
+	*target = (struct target){.go_fd = -1};
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command that is to be measured: made before the capture, held until it is followed, then let
+ * go. Owns the child process until it was let go. Called by follow.c.
+ */
+#ifndef DWELL_CMD_TARGET_H
+#define DWELL_CMD_TARGET_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct target {
+	pid_t pid;  /* 0: none, or ended and reaped */
+	int go_fd;  /* writing to it lets the command start; -1: it was let go */
+	int status; /* for the shell, once it has ended */
+};
+
+/* mask is what the command's signal mask will be: 0 or -errno. */
+int target_hold(struct target *ret_target, char **argv, const sigset_t *mask);
+int target_let_go(struct target *target);
+
+/* Does not wait: true once it has ended; its status is known then. */
+bool target_has_ended(struct target *target);
+
+/* One that was never let go is ended; any other goes on by itself. */
+void target_leave(struct target *target);
+
+#endif

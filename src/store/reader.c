@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../base/cleanup.h"
+#include "../base/log.h"
+#include "../model/signal.h"
+#include "tables.h"
+#include "vfs.h"
+
+/* Where SQLite's file format has what interests here; all big-endian. */
+#define HEADER_BYTES	  100
+#define HEADER_MAGIC	  "SQLite format 3"
+#define APPLICATION_ID_AT 68
+
+struct session {
+	struct vfs vfs;
+	sqlite3 *db;
+	int own_fds[2]; /* -1: the caller's */
+};
+
+bool session_is_one(int db_fd)
+{
+	unsigned char header[HEADER_BYTES];
+	const unsigned char *id = header + APPLICATION_ID_AT;
+
+	return pread(db_fd, header, sizeof(header), 0) == sizeof(header) &&
+	       !memcmp(header, HEADER_MAGIC, sizeof(HEADER_MAGIC)) &&
+	       ((u32)id[0] << 24 | (u32)id[1] << 16 | (u32)id[2] << 8 | id[3]) ==
+		       SESSION_APPLICATION_ID;
+}
+
+static int open_plain_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	return -EINVAL;
+}
+
+int session_open_files(const char *path, int *ret_db_fd, int *ret_wal_fd)
+{
+	char wal_path[PATH_MAX];
+	int fd = open_plain_file(path);
+
+	if (fd < 0) {
+		log_error("cannot read %s: %s; 'dwell record -o %s' would make one", path,
+			  fd == -EINVAL ? "it is no plain file" : strerror(-fd), path);
+		return fd;
+	}
+	*ret_db_fd = fd;
+	*ret_wal_fd = -1;
+	if (snprintf(wal_path, sizeof(wal_path), "%s-wal", path) < (int)sizeof(wal_path)) {
+		fd = open_plain_file(wal_path);
+		if (fd >= 0)
+			*ret_wal_fd = fd;
+		else if (fd != -ENOENT)
+			log_error("%s is left out: %s; what it holds is missing", wal_path,
+				  fd == -EINVAL ? "it is no plain file" : strerror(-fd));
+	}
+	return 0;
+}
+
+/* Foreign SQL can be in a file: views, triggers, defaults. None of it is to run. */
+static int distrust(sqlite3 *db)
+{
+	static const struct {
+		int limit, most;
+	} limits[] = {
+		{SQLITE_LIMIT_LENGTH, 1 << 20},	    {SQLITE_LIMIT_SQL_LENGTH, 1 << 16},
+		{SQLITE_LIMIT_COLUMN, 100},	    {SQLITE_LIMIT_EXPR_DEPTH, 100},
+		{SQLITE_LIMIT_COMPOUND_SELECT, 32}, {SQLITE_LIMIT_VDBE_OP, 100000},
+		{SQLITE_LIMIT_FUNCTION_ARG, 16},    {SQLITE_LIMIT_ATTACHED, 0},
+		{SQLITE_LIMIT_TRIGGER_DEPTH, 1},    {SQLITE_LIMIT_WORKER_THREADS, 0},
+	};
+	int failed = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
+		sqlite3_limit(db, limits[i].limit, limits[i].most);
+	failed |= sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	failed |= sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	failed |= sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	failed |= sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	failed |= sqlite3_exec(db,
+			       "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cell_size_check = ON;"
+			       "PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0",
+			       NULL, NULL, NULL);
+	return failed ? -EIO : 0;
+}
+
+static int query_number(sqlite3 *db, const char *sql, s64 *ret_number)
+{
+	sqlite3_stmt *query;
+	int code = sqlite3_prepare_v2(db, sql, -1, &query, NULL);
+
+	if (code)
+		return code;
+	code = sqlite3_step(query);
+	if (code == SQLITE_ROW)
+		*ret_number = sqlite3_column_int64(query, 0);
+	sqlite3_finalize(query);
+	return code == SQLITE_ROW ? 0 : code;
+}
+
+/* A view in the place of a table could keep a reader busy for ever. */
+static bool is_table(sqlite3 *db, const char *name)
+{
+	char sql[128];
+	s64 count = 0;
+
+	snprintf(sql, sizeof(sql),
+		 "SELECT count(*) FROM sqlite_schema WHERE name = '%s' AND type = 'table'", name);
+	return !query_number(db, sql, &count) && count == 1;
+}
+
+/* The name of a table that this version knows and the file lacks; NULL: all are there. */
+static const char *missing_table(sqlite3 *db)
+{
+	for (size_t i = 0; i < TABLE_COUNT; i++)
+		if (!is_table(db, store_tables[i].name))
+			return store_tables[i].name;
+	for (size_t i = 0; i < DICTIONARY_COUNT; i++)
+		if (!is_table(db, store_dictionaries[i].table.name))
+			return store_dictionaries[i].table.name;
+	for (int id = 0; id < SIGNAL_LIMIT; id++) {
+		const struct signal *signal = signal_rows[id].signal;
+
+		for (size_t i = 0; signal && i < signal->table_count; i++)
+			if (!is_table(db, signal->tables[i].name))
+				return signal->tables[i].name;
+	}
+	return NULL;
+}
+
+static int check_version(sqlite3 *db, const char *name)
+{
+	const char *missing;
+	s64 version = 0;
+	int code = query_number(db, "PRAGMA user_version", &version);
+
+	if (!code)
+		code = query_number(db, "SELECT count(*) FROM sqlite_schema", &(s64){0});
+	if (code) {
+		log_error("cannot read %s: %s; it is damaged, or no dwell session", name,
+			  sqlite3_errstr(code));
+		return -EBADMSG;
+	}
+	if (version / 1000 != SESSION_SCHEMA_MAJOR) {
+		log_error("cannot read %s: it has schema %lld of sessions, this is %d: it was "
+			  "written "
+			  "by %s dwell; use that one",
+			  name, (long long)version / 1000, SESSION_SCHEMA_MAJOR,
+			  version / 1000 > SESSION_SCHEMA_MAJOR ? "a newer" : "an older");
+		return -EPROTONOSUPPORT;
+	}
+	missing = missing_table(db);
+	if (!missing)
+		return 0;
+	log_error("cannot read %s: its table '%s' is missing; it was damaged, or changed by hand",
+		  name, missing);
+	return -EBADMSG;
+}
+
+int session_open_fds(int db_fd, int wal_fd, const char *name, struct session **ret_session)
+{
+	struct session *session;
+	int err = vfs_lock(db_fd, false);
+
+	if (err == -EBUSY) {
+		log_error("cannot read %s: it is still being written; end that dwell first", name);
+		return err;
+	}
+	if (!session_is_one(db_fd)) {
+		log_error("cannot read %s: it is no dwell session; dwell record makes one", name);
+		return -EBADMSG;
+	}
+	session = calloc(1, sizeof(*session));
+	if (!session)
+		return -ENOMEM;
+	session->own_fds[0] = session->own_fds[1] = -1;
+	err = vfs_open(&session->vfs, db_fd, wal_fd, false, &session->db);
+	if (err) {
+		free(session);
+		return err;
+	}
+	err = distrust(session->db);
+	if (!err)
+		err = check_version(session->db, name);
+	if (err) {
+		session_close(session);
+		return err;
+	}
+	*ret_session = session;
+	return 0;
+}
+
+int session_open(const char *path, struct session **ret_session)
+{
+	int fds[2], err = session_open_files(path, &fds[0], &fds[1]);
+
+	if (err)
+		return err;
+	err = session_open_fds(fds[0], fds[1], path, ret_session);
+	if (!err) {
+		memcpy((*ret_session)->own_fds, fds, sizeof(fds));
+		return 0;
+	}
+	close(fds[0]);
+	if (fds[1] >= 0)
+		close(fds[1]);
+	return err;
+}
+
+sqlite3 *session_db(const struct session *session)
+{
+	return session->db;
+}
+
+void session_close(struct session *session)
+{
+	if (!session)
+		return;
+	vfs_close(&session->vfs, session->db);
+	for (size_t i = 0; i < ARRAY_SIZE(session->own_fds); i++)
+		if (session->own_fds[i] >= 0)
+			close(session->own_fds[i]);
+	free(session);
+}

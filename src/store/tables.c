@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tables.h"
+
+#include "../../abi/records.h"
+#include "../base/cleanup.h"
+
+const struct table store_tables[TABLE_COUNT] = {
+	[TABLE_META] = {.name = "meta", .columns = "key TEXT PRIMARY KEY, value TEXT", .width = 2},
+	[TABLE_WINDOWS] = {.name = "windows",
+			   .columns = "id INTEGER PRIMARY KEY, begin_ns INTEGER, end_ns INTEGER",
+			   .width = 3},
+	[TABLE_LOSSES] = {.name = "losses",
+			  .columns = "window INTEGER, cause TEXT, count INTEGER, "
+				     "PRIMARY KEY (window, cause)",
+			  .width = 3},
+	[TABLE_HOOKS] = {.name = "hooks",
+			 .columns = "hook TEXT PRIMARY KEY, fallback_of TEXT, attached INTEGER, "
+				    "failure TEXT, events INTEGER, bpf_ns INTEGER, misses INTEGER, "
+				    "measured_ns INTEGER",
+			 .width = 8},
+	[TABLE_OVERHEAD] = {.name = "overhead",
+			    .columns = "window INTEGER PRIMARY KEY, bpf_ns INTEGER, "
+				       "user_cpu_ns INTEGER, rss_bytes INTEGER, "
+				       "map_bytes INTEGER, ring_fill_max INTEGER",
+			    .width = 6},
+	[TABLE_STEPS] = {.name = "steps",
+			 .columns = "ts_ns INTEGER, what TEXT, why TEXT",
+			 .width = 3},
+};
+
+static const struct name_row states[] = {
+#define STATE(NAME, name, meaning) {STATE_##NAME, name, meaning},
+#include "../../abi/states.def"
+#undef STATE
+};
+
+static const struct name_row contexts[] = {
+#define CONTEXT(NAME, name, meaning) {WAKER_##NAME, name, meaning},
+#include "../../abi/contexts.def"
+#undef CONTEXT
+};
+
+static const struct name_row object_kinds[] = {
+#define OBJECT(NAME, name, meaning) {OBJECT_##NAME, name, meaning},
+#include "../../abi/objects.def"
+#undef OBJECT
+};
+
+static const struct name_row cpu_uses[] = {
+#define CPU_USE(NAME, name, meaning) {CPU_USE_##NAME, name, meaning},
+#include "../../abi/cpu_uses.def"
+#undef CPU_USE
+};
+
+/* Generated from the system's own header: see the Makefile. */
+static const struct name_row syscalls[] = {
+#define SYSCALL(number, name)	     {1 + (number), name, ""},
+#define SYSCALL_COMPAT(number, name) {1 + (number) + CALL_COMPAT, name, "32-bit"},
+#include "syscalls.inc"
+#undef SYSCALL
+#undef SYSCALL_COMPAT
+};
+
+#define NAME_COLUMNS "id INTEGER PRIMARY KEY, name TEXT, meaning TEXT"
+#define CALL_COLUMNS "call INTEGER PRIMARY KEY, name TEXT, meaning TEXT"
+#define DICTIONARY(name_, columns_)                                                                \
+	{                                                                                          \
+		.table = {.name = #name_, .columns = (columns_), .width = 3}, .rows = name_,       \
+		.count = ARRAY_SIZE(name_),                                                        \
+	}
+
+const struct dictionary store_dictionaries[DICTIONARY_COUNT] = {
+	DICTIONARY(states, NAME_COLUMNS),	DICTIONARY(contexts, NAME_COLUMNS),
+	DICTIONARY(object_kinds, NAME_COLUMNS), DICTIONARY(cpu_uses, NAME_COLUMNS),
+	DICTIONARY(syscalls, CALL_COLUMNS),
+};

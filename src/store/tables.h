@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tables of a session that belong to no signal, and what marks a file as a session.
+ * Owns nothing. Read by the writer, the reader, and by whoever sends rows to the writer.
+ */
+#ifndef DWELL_STORE_TABLES_H
+#define DWELL_STORE_TABLES_H
+
+#include "../model/sink.h"
+
+#define SESSION_APPLICATION_ID 0x4457454c /* "DWEL", in SQLite's header of the file */
+#define SESSION_SCHEMA_MAJOR   1
+#define SESSION_SCHEMA_MINOR   0
+#define SESSION_USER_VERSION   (SESSION_SCHEMA_MAJOR * 1000 + SESSION_SCHEMA_MINOR)
+#define SESSION_SCHEMA	       "dwell.session/1"
+
+enum store_table {
+	TABLE_META,
+	TABLE_WINDOWS,
+	TABLE_LOSSES,
+	TABLE_HOOKS,
+	TABLE_OVERHEAD,
+	TABLE_STEPS,
+	TABLE_COUNT
+};
+
+#define STORE_WIDTH_MAX 8 /* columns of the widest of these */
+
+extern const struct table store_tables[TABLE_COUNT];
+
+/* Names for numbers: written whole when a session begins. */
+struct name_row {
+	s64 id;
+	const char *name;
+	const char *meaning;
+};
+
+struct dictionary {
+	struct table table;
+	const struct name_row *rows;
+	size_t count;
+};
+
+#define DICTIONARY_COUNT 5
+
+extern const struct dictionary store_dictionaries[DICTIONARY_COUNT];
+
+#endif

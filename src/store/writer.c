@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "writer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/log.h"
+#include "../model/signal.h"
+#include "tables.h"
+#include "vfs.h"
+
+#define STATEMENTS_MAX 64
+#define SQL_BYTES      2048
+
+struct statement {
+	const struct table *table;
+	sqlite3_stmt *insert;
+};
+
+struct writer {
+	struct sink sink; /* first: the sink is the writer */
+	struct vfs vfs;
+	sqlite3 *db;
+	struct statement statements[STATEMENTS_MAX];
+	size_t statement_count;
+	bool in_transaction;
+	int failure; /* -errno of the first failure; nothing is written after it */
+	u64 lost_rows;
+};
+
+static int errno_of(int code)
+{
+	switch (code & 0xff) {
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	case SQLITE_READONLY:
+		return -EROFS;
+	default:
+		return -EIO;
+	}
+}
+
+static int give_up(struct writer *writer, int code, const char *what)
+{
+	if (writer->failure)
+		return writer->failure;
+	writer->failure = errno_of(code);
+	log_error("cannot write the session (%s): %s%s%s; what is complete is kept, the capture "
+		  "goes on, later windows are lost: %s",
+		  what, sqlite3_errstr(code), writer->vfs.last_errno ? ": " : "",
+		  writer->vfs.last_errno ? strerror(writer->vfs.last_errno) : "",
+		  writer->failure == -ENOSPC
+			  ? "make room, or use -o on another disk, and record again"
+			  : "record again with -o on another disk");
+	return writer->failure;
+}
+
+static int execute(struct writer *writer, const char *sql, const char *what)
+{
+	int code = sqlite3_exec(writer->db, sql, NULL, NULL, NULL);
+
+	return code ? give_up(writer, code, what) : 0;
+}
+
+static int create_table(struct writer *writer, const struct table *table)
+{
+	struct statement *statement = &writer->statements[writer->statement_count];
+	char sql[SQL_BYTES];
+	int err, code;
+
+	if (writer->statement_count == STATEMENTS_MAX)
+		return -E2BIG;
+	if (snprintf(sql, sizeof(sql), "CREATE TABLE %s (%s)", table->name, table->columns) >=
+	    (int)sizeof(sql))
+		return -E2BIG;
+	err = execute(writer, sql, table->name);
+	if (!err && table->also)
+		err = execute(writer, table->also, table->name);
+	if (err)
+		return err;
+	snprintf(sql, sizeof(sql), "INSERT OR REPLACE INTO %s VALUES (?", table->name);
+	for (size_t i = 1; i < table->width; i++)
+		strcat(sql, ", ?");
+	strcat(sql, ")");
+	code = sqlite3_prepare_v3(writer->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
+				  &statement->insert, NULL);
+	if (code)
+		return give_up(writer, code, table->name);
+	statement->table = table;
+	writer->statement_count++;
+	return 0;
+}
+
+static sqlite3_stmt *statement_of(const struct writer *writer, const struct table *table)
+{
+	for (size_t i = 0; i < writer->statement_count; i++)
+		if (writer->statements[i].table == table)
+			return writer->statements[i].insert;
+	return NULL;
+}
+
+static void bind(sqlite3_stmt *insert, int at, const struct cell *cell)
+{
+	if (cell->kind == CELL_NUMBER)
+		sqlite3_bind_int64(insert, at, cell->number);
+	else if (cell->kind == CELL_TEXT)
+		sqlite3_bind_text(insert, at, cell->text, (int)cell->length, SQLITE_STATIC);
+	else
+		sqlite3_bind_null(insert, at);
+}
+
+static void add_row(struct sink *sink, const struct table *table, const struct cell *cells)
+{
+	struct writer *writer = (struct writer *)sink;
+	sqlite3_stmt *insert = statement_of(writer, table);
+	int code;
+
+	if (!writer->failure && !writer->in_transaction)
+		writer->in_transaction = !execute(writer, "BEGIN", "beginning a window");
+	if (writer->failure || !insert) {
+		writer->lost_rows++;
+		return;
+	}
+	for (size_t i = 0; i < table->width; i++)
+		bind(insert, (int)i + 1, &cells[i]);
+	sqlite3_step(insert);
+	code = sqlite3_reset(insert); /* says what the step said */
+	if (code) {
+		writer->lost_rows++;
+		give_up(writer, code, table->name);
+	}
+}
+
+static int fill_dictionary(struct writer *writer, const struct dictionary *dictionary)
+{
+	int err = create_table(writer, &dictionary->table);
+
+	for (size_t i = 0; !err && i < dictionary->count; i++) {
+		const struct name_row *row = &dictionary->rows[i];
+		struct cell cells[] = {
+			cell_number((u64)row->id),
+			cell_text(row->name, strlen(row->name)),
+			cell_text(row->meaning, strlen(row->meaning)),
+		};
+
+		add_row(&writer->sink, &dictionary->table, cells);
+	}
+	return err ? err : writer->failure;
+}
+
+static int create_schema(struct writer *writer)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < TABLE_COUNT; i++)
+		err = create_table(writer, &store_tables[i]);
+	for (size_t i = 0; !err && i < DICTIONARY_COUNT; i++)
+		err = fill_dictionary(writer, &store_dictionaries[i]);
+	for (int id = 0; !err && id < SIGNAL_LIMIT; id++) {
+		const struct signal *signal = signal_rows[id].signal;
+
+		for (size_t i = 0; signal && !err && i < signal->table_count; i++)
+			err = create_table(writer, &signal->tables[i]);
+	}
+	return err;
+}
+
+/*
+ * Exclusive locking keeps the WAL's index in this process: there is no third file. Nothing is
+ * synced: a killed writer loses nothing by that, and a measurement must not wait for a disk that
+ * it may be measuring. The marks are set before WAL mode, so that the file itself always has them.
+ */
+static int prepare_file(struct writer *writer)
+{
+	char sql[512];
+
+	snprintf(sql, sizeof(sql),
+		 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY;"
+		 "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;"
+		 "PRAGMA application_id = %d; PRAGMA user_version = %d;"
+		 "PRAGMA journal_mode = WAL; BEGIN",
+		 SESSION_APPLICATION_ID, SESSION_USER_VERSION);
+	return execute(writer, sql, "opening it");
+}
+
+int writer_open(int db_fd, int wal_fd, struct writer **ret_writer)
+{
+	struct writer *writer = calloc(1, sizeof(*writer));
+	int err;
+
+	if (!writer)
+		return -ENOMEM;
+	writer->sink.add = add_row;
+	err = vfs_open(&writer->vfs, db_fd, wal_fd, true, &writer->db);
+	if (err) {
+		free(writer);
+		return err;
+	}
+	err = prepare_file(writer);
+	writer->in_transaction = !err;
+	if (!err)
+		err = create_schema(writer);
+	if (!err)
+		err = writer_commit(writer);
+	if (err) {
+		writer_close(writer);
+		return err;
+	}
+	*ret_writer = writer;
+	return 0;
+}
+
+struct sink *writer_sink(struct writer *writer)
+{
+	return &writer->sink;
+}
+
+int writer_commit(struct writer *writer)
+{
+	if (!writer->failure && writer->in_transaction)
+		execute(writer, "COMMIT", "ending a window");
+	if (writer->failure && !sqlite3_get_autocommit(writer->db))
+		sqlite3_exec(writer->db, "ROLLBACK", NULL, NULL, NULL);
+	writer->in_transaction = false;
+	return writer->failure;
+}
+
+u64 writer_lost_rows(const struct writer *writer)
+{
+	return writer->lost_rows;
+}
+
+int writer_close(struct writer *writer)
+{
+	int err;
+
+	if (!writer)
+		return 0;
+	err = writer_commit(writer);
+	for (size_t i = 0; i < writer->statement_count; i++)
+		sqlite3_finalize(writer->statements[i].insert);
+	/* Leaving WAL mode writes the file's header once more, with its journal in memory. */
+	if (!err)
+		err = execute(writer,
+			      "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = MEMORY",
+			      "closing it");
+	if (err)
+		sqlite3_db_config(writer->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	vfs_close(&writer->vfs, writer->db);
+	free(writer);
+	return err;
+}

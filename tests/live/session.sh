@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# dwell record: one file, private, whose windows sum to the wall clock, however the writer ends.
+. tests/lib.sh
+need_root
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+file=$work/a.dwell
+
+sql() { sqlite3 "$1" "$2"; }
+is() { [ "$(sql "$1" "$2")" = "$3" ] || { echo "$2 gives $(sql "$1" "$2"), not $3"; return 1; }; }
+
+# Threads whose rows do not sum to the wall that the kernel's times give
+unclosed="SELECT count(*) FROM (SELECT t.end_ns - t.begin_ns AS wall, total(l.ns) AS parts
+	FROM threads t LEFT JOIN ledger l ON l.thread = t.id GROUP BY t.id HAVING wall <> parts)"
+# Threads with more time in a window than it has, but for a wait that was silent since a window before
+too_long="SELECT count(*) FROM (SELECT l.window AS window, l.thread AS thread, sum(l.ns) AS parts,
+		w.end_ns - w.begin_ns AS wall, count(*) AS rows
+	FROM ledger l JOIN windows w ON w.id = l.window JOIN threads t ON t.id = l.thread
+	WHERE t.threads = 1 GROUP BY l.window, l.thread HAVING parts > wall + 200000000) AS long
+	WHERE rows > 1 OR EXISTS (SELECT * FROM ledger b
+		WHERE b.thread = long.thread AND b.window = long.window - 1)"
+
+start=$SECONDS
+timeout 60 "$DWELL" record -a -d 5 -o "$file" --label clients=50 --note "a sentence" 2>"$work/err"
+check "record -a -d 5 succeeds" test $? -eq 0
+check "it took about 5 s ($((SECONDS - start)))" test $((SECONDS - start)) -le 12
+check "it says where the session is" grep -q "dwell report $file" "$work/err"
+check "the file is private" test "$(stat -c %a "$file")" = 600
+check "it is one file" test "$(find "$work" -name 'a.dwell*' | wc -l)" -eq 1
+check "it is sound" is "$file" "PRAGMA integrity_check" ok
+check "it has 5 windows" is "$file" "SELECT count(*) FROM windows" 5
+check "windows follow each other without a gap" is "$file" \
+	"SELECT count(*) FROM windows a JOIN windows b ON b.id = a.id + 1 WHERE a.end_ns <> b.begin_ns" 0
+check "parts - wall = 0 ns on each of $(sql "$file" 'SELECT count(*) FROM threads') threads" \
+	is "$file" "$unclosed" 0
+check "no window of a thread is longer than the window" is "$file" "$too_long" 0
+check "no part is negative" is "$file" "SELECT count(*) FROM ledger WHERE ns < 0 OR count < 0" 0
+check "nothing was lost" is "$file" "SELECT total(count) FROM losses" 0.0
+check "its labels and its note are there" is "$file" \
+	"SELECT group_concat(value) FROM (SELECT value FROM meta
+		WHERE key IN ('label.clients', 'note') ORDER BY key)" "50,a sentence"
+check "its end is there" is "$file" "SELECT count(*) FROM meta WHERE key = 'ended_ns'" 1
+check "hooks are attached, and the switch has fired" is "$file" \
+	"SELECT min(attached) || (SELECT events > 0 FROM hooks WHERE hook = 'ledger_switch') FROM hooks" 11
+check "the cost was measured" is "$file" \
+	"SELECT min(bpf_ns > 0 AND user_cpu_ns > 0 AND rss_bytes > 0 AND map_bytes > 0) FROM overhead" 1
+check "names of states, contexts, kinds, uses and calls are in it" is "$file" \
+	"SELECT (SELECT count(*) FROM states) > 20 AND (SELECT count(*) FROM contexts) > 5
+		AND (SELECT count(*) FROM object_kinds) > 5 AND (SELECT count(*) FROM cpu_uses) > 5
+		AND (SELECT count(*) FROM syscalls) > 200" 1
+
+check "a session is overwritten, and that is said" sh -c \
+	"'$DWELL' record -o '$file' -- true 2>&1 | grep -q 'the session that was there is overwritten'"
+echo hello >"$work/other"
+check "another file is not" sh -c "! '$DWELL' record -o '$work/other' -- true 2>/dev/null"
+check "and is as it was" grep -qx hello "$work/other"
+ln -s "$work/other" "$work/link"
+check "nor is a link followed" sh -c "! '$DWELL' record -o '$work/link' -- true 2>/dev/null"
+check "the default name has the time in it" sh -c \
+	"cd '$work' && '$(realpath "$DWELL")' record -q -- true && ls dwell-[0-9]*-[0-9]*.dwell"
+
+SUDO_UID=65534 SUDO_GID=65534 "$DWELL" record -q -o "$work/mine.dwell" -- sh -c 'exit 7'
+check "the command's status passes through" test $? -eq 7
+check "the file is the person's behind sudo" test "$(stat -c %u:%g "$work/mine.dwell")" = 65534:65534
+check "arguments are not kept" sh -c "! grep -q 'exit 7' '$work/mine.dwell'"
+check "run -o keeps a session too" sh -c "'$DWELL' run -q -o '$work/run.dwell' -- sleep 0.1"
+check "and it closes" is "$work/run.dwell" "$unclosed" 0
+
+# ends_with SIGNAL: a complete session
+for signal in INT TERM; do
+	timeout --foreground -s $signal 2.5 env --default-signal=INT "$DWELL" record -a -q -o "$work/$signal.dwell"
+	check "SIG$signal leaves a complete session" is "$work/$signal.dwell" \
+		"SELECT count(*) FROM meta WHERE key = 'ended_ns'" 1
+	check "SIG$signal: it closes" is "$work/$signal.dwell" "$unclosed" 0
+	check "SIG$signal: one file" test ! -e "$work/$signal.dwell-wal"
+done
+timeout --foreground -s TERM 1.5 "$DWELL" run -- sleep 2.5 2>"$work/err"
+check "run, SIGTERM: the report is there, and closes" grep -q 'parts - wall = 0 ns' "$work/err"
+
+# Both processes die at once; what is complete is there.
+"$DWELL" record -a -o "$work/killed.dwell" 2>/dev/null & pid=$!
+sleep 3.5
+check "while it is written, others are told so" sh -c "! sqlite3 '$work/killed.dwell' 'SELECT * FROM meta'"
+kill -9 "$pid" $(pgrep -P "$pid")
+wait "$pid" 2>/dev/null
+check "kill -9 leaves a file and its companion" test -s "$work/killed.dwell-wal"
+windows=$(sql "$work/killed.dwell" "SELECT count(*) FROM windows")
+check "all complete windows are there ($windows)" test "${windows:-0}" -ge 3
+check "and each is closed" is "$work/killed.dwell" "$unclosed" 0
+check "it has no end" is "$work/killed.dwell" "SELECT count(*) FROM meta WHERE key = 'ended_ns'" 0
+
+# The disk fills up while it is written; the command and its status are untouched by that.
+mkdir "$work/small"
+mount -t tmpfs -o size=256k tmpfs "$work/small"
+"$DWELL" record -o "$work/small/full.dwell" -- sh -c \
+	'for i in $(seq 2000); do /bin/true; done; exit 5' 2>"$work/err"
+check "disk full: the command's status passes through" test $? -eq 5
+check "disk full: it is said once, with a remedy" test "$(grep -c 'make room' "$work/err")" -eq 1
+umount "$work/small"
+
+# Many threads: what does not fit into the queue at once waits for it
+timeout 60 "$DWELL" run -q -o "$work/threads.dwell" -- "$TOOLS/workloads/oracle" threads >/dev/null
+check "2,001 threads are all there, and closed" is "$work/threads.dwell" \
+	"SELECT count(*) || ',' || ($unclosed) FROM threads" 2001,0
+check "none of their records was lost" is "$work/threads.dwell" "SELECT total(count) FROM losses" 0.0
+
+for usage in "" "-a -p 1" "-d 0 -a" "-p x" "--tier C -a" "--label x -a" "--max-overhead 0 -a"; do
+	# shellcheck disable=SC2086
+	"$DWELL" record $usage 2>/dev/null
+	check "record $usage: wrong usage" test $? -eq 64
+done
+finish

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The book and what it tells a session: whatever records come, each thread's rows sum to its wall.
+ */
+#include "unit.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../signals/ledger/book.h"
+#include "../../signals/object/object.h"
+#include "../../src/base/carry.h"
+#include "../../src/base/clock.h"
+
+/* The sink adds up what it gets, by the thread's id in the session. */
+#define THREADS_MAX 70000
+
+struct tally {
+	struct sink sink;
+	u64 ns[THREADS_MAX], wall_ns[THREADS_MAX];
+	u32 tid[THREADS_MAX], threads[THREADS_MAX];
+	u64 rows, highest;
+	s64 last[10]; /* of the ledger row of most ns in the last flush */
+	u64 by_cause_ns, rest_ns;
+	u64 state_count[STATE_COUNT];
+	bool negative;
+};
+
+static struct tally tally;
+static struct ledger_book *book;
+
+static void add(struct sink *sink, const struct table *table, const struct cell *cells)
+{
+	(void)sink;
+	if (table == &ledger_tables[0]) {
+		u64 id = (u64)cells[0].number;
+
+		assert_true(id && id < THREADS_MAX);
+		tally.wall_ns[id] = (u64)(cells[6].number - cells[5].number);
+		tally.tid[id] = (u32)cells[3].number;
+		tally.threads[id] = (u32)cells[10].number;
+		tally.highest = id > tally.highest ? id : tally.highest;
+		return;
+	}
+	assert_ptr_equal(table, &ledger_tables[1]);
+	tally.rows++;
+	tally.negative |= cells[8].number < 0 || cells[9].number < 0;
+	tally.ns[cells[1].number] += (u64)cells[8].number;
+	tally.state_count[cells[2].number] += (u64)cells[9].number;
+	if (cells[3].number || cells[4].number || cells[5].number)
+		tally.by_cause_ns += (u64)cells[8].number;
+	else
+		tally.rest_ns += (u64)cells[8].number;
+	if (cells[8].number >= tally.last[8])
+		for (int i = 0; i < 10; i++)
+			tally.last[i] = cells[i].number;
+}
+
+static int start(void **state)
+{
+	(void)state;
+	memset(&tally, 0, sizeof(tally));
+	tally.sink.add = add;
+	book = calloc(1, sizeof(*book));
+	return !book;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	free(book);
+	return 0;
+}
+
+static void flush(u64 window)
+{
+	tally.by_cause_ns = tally.rest_ns = tally.rows = 0;
+	memset(tally.last, 0, sizeof(tally.last));
+	book_flush(book, window, &tally.sink);
+	assert_false(tally.negative);
+	for (u64 id = 1; id <= tally.highest; id++)
+		assert_int_equal(tally.ns[id], tally.wall_ns[id]);
+}
+
+static struct rec_ledger thread(u32 tid, u64 start_ns)
+{
+	return (struct rec_ledger){.hdr = {.tgid = 1, .tid = tid, .start_ns = 1},
+				   .thread_start_ns = start_ns,
+				   .begin_ns = start_ns,
+				   .end_ns = start_ns,
+				   .threads = 1,
+				   .comm = "test"};
+}
+
+static void spend(struct rec_ledger *row, int state, u64 ns)
+{
+	row->ns[state] += ns;
+	row->entries[state]++;
+	row->end_ns += ns;
+}
+
+static void give(const struct rec_ledger *row)
+{
+	book_on_record(book, &row->hdr);
+}
+
+static void parts_keep_their_sum_when_one_shrinks(void **state)
+{
+	u64 now[3] = {10, 20, 30}, told[3] = {0}, parts[3];
+
+	(void)state;
+	carry_parts(now, told, parts, 3);
+	assert_int_equal(parts[0] + parts[1] + parts[2], 60);
+	now[1] = 5; /* a wait was shorter than it had seemed ... */
+	now[2] = 50;
+	carry_parts(now, told, parts, 3);
+	assert_int_equal(parts[1], 0);
+	assert_int_equal(parts[2], 5); /* ... and what came instead is told less */
+	now[1] = 25;
+	carry_parts(now, told, parts, 3);
+	assert_int_equal(parts[0] + parts[1] + parts[2], 20);
+	assert_int_equal(told[1], 25); /* all agree again */
+	assert_int_equal(told[2], 50);
+}
+
+static void difference_since_the_last_window_is_told(void **state)
+{
+	struct rec_ledger row = thread(7, 1000);
+
+	(void)state;
+	spend(&row, STATE_CPU, 100);
+	give(&row);
+	spend(&row, STATE_BLOCKED_SLEEP, 50);
+	give(&row); /* the later one holds */
+	flush(0);
+	assert_int_equal(tally.ns[1], 150);
+	assert_int_equal(tally.rows, 2);
+	flush(1);
+	assert_int_equal(tally.rows, 0); /* nothing new, nothing told */
+	spend(&row, STATE_CPU, 30);
+	give(&row);
+	flush(2);
+	assert_int_equal(tally.rows, 1);
+	assert_int_equal(tally.ns[1], 180);
+	assert_int_equal(tally.state_count[STATE_CPU], 2);
+}
+
+static void causes_are_told_apart_and_the_rest_has_none(void **state)
+{
+	struct rec_ledger row = thread(7, 1000);
+
+	(void)state;
+	spend(&row, STATE_BLOCKED_PIPE, 100);
+	row.causes[0] = (struct ledger_cause){.ns = 60,
+					      .count = 1,
+					      .state = STATE_BLOCKED_PIPE,
+					      .call = 1,
+					      .object = 5,
+					      .waker = 9};
+	give(&row);
+	flush(0);
+	assert_int_equal(tally.by_cause_ns, 60);
+	assert_int_equal(tally.rest_ns, 40);
+	assert_int_equal(tally.last[4], 5);
+	assert_int_equal(tally.last[6], 9);
+	/* The same cause in another place of the record is the same cause. */
+	spend(&row, STATE_BLOCKED_PIPE, 10);
+	row.causes[3] = row.causes[0];
+	row.causes[3].ns = 70;
+	row.causes[0] = (struct ledger_cause){0};
+	give(&row);
+	flush(1);
+	assert_int_equal(tally.by_cause_ns, 10);
+	assert_int_equal(tally.rest_ns, 0);
+}
+
+static void cause_that_shrinks_is_carried(void **state)
+{
+	struct rec_ledger row = thread(7, 1000);
+
+	(void)state;
+	spend(&row, STATE_BLOCKED_PIPE, 100);
+	row.causes[0] = (struct ledger_cause){
+		.ns = 100, .count = 2, .state = STATE_BLOCKED_PIPE, .call = 1};
+	give(&row);
+	flush(0);
+	spend(&row, STATE_BLOCKED_PIPE, 10);
+	row.causes[0].ns = 90;
+	row.causes[0].count = 1;
+	give(&row);
+	flush(1);
+	assert_int_equal(tally.by_cause_ns, 0);
+	assert_int_equal(tally.rest_ns, 10);
+	spend(&row, STATE_BLOCKED_PIPE, 30);
+	row.causes[0].ns = 120;
+	give(&row);
+	flush(2);
+	assert_int_equal(tally.by_cause_ns, 20);
+	assert_int_equal(tally.rest_ns, 10);
+}
+
+/* Who ran instead has no call, object or holder: it is the name of the rest as well. */
+static void waker_of_a_nameless_cause_is_kept(void **state)
+{
+	struct rec_ledger row = thread(7, 1000);
+
+	(void)state;
+	spend(&row, STATE_RUNQ_PREEMPTED, 100);
+	row.causes[0] = (struct ledger_cause){.ns = 60,
+					      .count = 1,
+					      .state = STATE_RUNQ_PREEMPTED,
+					      .waker = 9,
+					      .waker_kind = WAKER_RAN};
+	give(&row);
+	flush(0);
+	assert_int_equal(tally.rows, 1);
+	assert_int_equal(tally.last[6], 9);
+	assert_int_equal(tally.last[8], 100);
+}
+
+/* Told in window 0, asleep until 5: the silence stands in 4, and what came after it in 5. */
+static void silence_has_a_row_of_its_own(void **state)
+{
+	struct rec_ledger row = thread(7, clock_now_ns());
+	u64 silent_ns;
+
+	(void)state;
+	spend(&row, STATE_BLOCKED_SLEEP, 10);
+	row.open_state = STATE_BLOCKED_SLEEP;
+	row.open_cause = 2;
+	row.causes[1] = (struct ledger_cause){
+		.ns = 10, .count = 1, .state = STATE_BLOCKED_SLEEP, .call = 36};
+	give(&row);
+	for (u64 window = 0; window < 5; window++)
+		flush(window);
+	silent_ns = book->flushed_ns - row.end_ns;
+	spend(&row, STATE_BLOCKED_SLEEP, silent_ns + 20);
+	row.causes[1].ns = silent_ns + 30;
+	row.causes[1].count = 2;
+	spend(&row, STATE_CPU, 5);
+	row.open_state = STATE_CPU;
+	give(&row);
+	flush(5);
+	assert_int_equal(tally.rows, 3);
+	assert_int_equal(tally.by_cause_ns, silent_ns + 20);
+	assert_int_equal(tally.last[0], 4);
+	assert_int_equal(tally.last[3], 36);
+	assert_int_equal(tally.last[8], silent_ns);
+}
+
+static void reused_tid_is_another_thread(void **state)
+{
+	struct rec_ledger first = thread(7, 1000), second = thread(7, 5000);
+
+	(void)state;
+	spend(&first, STATE_CPU, 100);
+	first.flags = LEDGER_LAST;
+	give(&first);
+	spend(&second, STATE_CPU, 30);
+	give(&second);
+	flush(0);
+	assert_int_equal(tally.highest, 2);
+	assert_int_equal(book->count, 1); /* the dead one has left */
+	spend(&second, STATE_CPU, 30);
+	give(&second);
+	flush(1);
+	assert_int_equal(tally.highest, 2);
+	assert_int_equal(tally.ns[1] + tally.ns[2], 160);
+}
+
+static void last_word_holds(void **state)
+{
+	struct rec_ledger row = thread(7, 1000), early = row;
+
+	(void)state;
+	spend(&early, STATE_CPU, 50);
+	spend(&row, STATE_CPU, 100);
+	row.flags = LEDGER_LAST;
+	give(&row);
+	give(&early); /* read before, arrived after */
+	flush(0);
+	assert_int_equal(tally.ns[1], 100);
+	assert_int_equal(book->count, 0);
+}
+
+static void sums_stand_for_lost_threads_by_process(void **state)
+{
+	struct rec_ledger sum = {
+		.hdr = {.tgid = 3, .start_ns = 5}, .flags = LEDGER_SUM, .threads = 4};
+
+	(void)state;
+	spend(&sum, STATE_UNATTRIBUTED, 400);
+	give(&sum);
+	sum.hdr.start_ns = 6; /* another process with the same pid */
+	sum.threads = 2;
+	give(&sum);
+	flush(0);
+	assert_int_equal(tally.highest, 2);
+	assert_int_equal(tally.threads[1] + tally.threads[2], 6);
+	spend(&sum, STATE_UNATTRIBUTED, 50);
+	sum.threads = 3;
+	give(&sum);
+	flush(1);
+	assert_int_equal(tally.ns[1] + tally.ns[2], 850);
+}
+
+/* Records as a hostile or torn kernel side might send them; only ends and sums are kept true. */
+static void disturb(struct rec_ledger *row)
+{
+	int from = rand() % STATE_COUNT, to = rand() % STATE_COUNT;
+	u64 moved = row->ns[from] ? (u64)rand() % row->ns[from] : 0;
+	struct ledger_cause *cause = &row->causes[rand() % CAUSES_MAX];
+
+	row->ns[from] -= moved;
+	row->ns[to] += moved;
+	*cause = (struct ledger_cause){.ns = (u64)rand() % 2000,
+				       .count = (u32)rand() % 5,
+				       .state = (u8)(rand() % (STATE_COUNT + 2)),
+				       .call = (u16)(rand() % 3),
+				       .object = (u64)rand() % 3,
+				       .holder = (u32)rand() % 2};
+	row->open_state = (u32)rand() % (STATE_COUNT + 2);
+	row->open_cause = (u32)rand() % (CAUSES_MAX + 2);
+}
+
+static void rows_sum_to_the_wall_whatever_comes(void **state)
+{
+	static struct rec_ledger rows[50];
+
+	(void)state;
+	srand(3);
+	for (u32 i = 0; i < 50; i++)
+		rows[i] = thread(i + 1, 1000 + i);
+	for (u64 round = 0; round < 2000; round++) {
+		struct rec_ledger *row = &rows[rand() % 50];
+
+		spend(row, rand() % STATE_COUNT, (u64)rand() % 1000);
+		if (rand() % 2)
+			disturb(row);
+		if (rand() % 20 == 0)
+			row->flags = LEDGER_LAST;
+		give(row);
+		if (row->flags & LEDGER_LAST) { /* its tid is another's now */
+			*row = thread(row->hdr.tid, 2000 + round);
+		}
+		if (rand() % 5 == 0)
+			flush(round);
+	}
+	flush(3000);
+	assert_true(tally.highest > 100);
+	assert_in_range(book->count, 1, 50);
+}
+
+static void twenty_thousand_threads_come_and_go(void **state)
+{
+	(void)state;
+	for (u64 window = 0; window < 3; window++) {
+		for (u32 i = 0; i < 20000; i++) {
+			struct rec_ledger row = thread(i + 1, 1000 + window);
+
+			spend(&row, STATE_CPU, i);
+			row.flags = i % 10 ? LEDGER_LAST : 0;
+			give(&row);
+		}
+		flush(window);
+		assert_int_equal(book->count, 2000 * (window + 1));
+	}
+	assert_int_equal(tally.highest, 60000);
+}
+
+static void full_book_folds_the_dead_and_lets_the_living_wait(void **state)
+{
+	u64 waits;
+
+	(void)state;
+	for (u32 i = 0; i < LEDGER_ROWS_MAX + 100; i++) {
+		struct rec_ledger row = thread(i + 1, 1000);
+
+		spend(&row, STATE_CPU, 10);
+		row.flags = i >= LEDGER_ROWS_MAX + 50 ? LEDGER_LAST : 0;
+		give(&row);
+	}
+	waits = book->turned_away;
+	flush(0);
+	assert_int_equal(waits, 50);
+	assert_int_equal(book->folded, 50);
+	assert_int_equal(tally.ns[tally.highest], 500); /* all of the folded, as one */
+	assert_int_equal(tally.threads[tally.highest], 50);
+	for (u32 i = 0; i < 100; i++) { /* room is made, and a waiting one brings all its time */
+		struct rec_ledger row = thread(i + 1, 1000);
+
+		spend(&row, STATE_CPU, 10);
+		row.flags = LEDGER_LAST;
+		give(&row);
+	}
+	flush(1);
+	struct rec_ledger waiting = thread(LEDGER_ROWS_MAX + 1, 1000);
+
+	spend(&waiting, STATE_CPU, 99);
+	give(&waiting);
+	flush(2);
+	assert_int_equal(tally.ns[tally.highest], 99);
+}
+
+static void objects_have_names_that_people_read(void **state)
+{
+	const struct {
+		struct rec_object object;
+		const char *name;
+	} cases[] = {
+		{{.kind = OBJECT_FILE, .name = "/etc/hosts"}, "/etc/hosts"},
+		{{.kind = OBJECT_FILE, .name = "deep/file", .is_cut = 1}, "…/deep/file"},
+		{{.kind = OBJECT_PIPE, .inode = 42}, "pipe:[42]"},
+		{{.kind = OBJECT_DEVICE, .name = "tty1"}, "tty1"},
+		{{.kind = OBJECT_TCP, .family = 2, .port = 5432, .address = {127, 0, 0, 1}},
+		 "127.0.0.1:5432"},
+		{{.kind = OBJECT_TCP, .family = 2, .port = 80, .is_listening = 1},
+		 "listening on 0.0.0.0:80"},
+		{{.kind = OBJECT_TCP, .family = 10, .port = 80, .address = {[15] = 1}}, "[::1]:80"},
+		{{.kind = OBJECT_UNIX, .inode = 9, .peer_pid = 3}, "unix:[9] of pid 3"},
+		{{.kind = OBJECT_UNIX, .inode = 9}, "unix:[9]"},
+		{{.kind = 999, .inode = 9}, "object:[9]"},
+	};
+	char name[OBJECT_NAME_BYTES];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		object_name(&cases[i].object, name, sizeof(name));
+		assert_string_equal(name, cases[i].name);
+	}
+}
+
+#define BOOK_TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts_keep_their_sum_when_one_shrinks),
+		BOOK_TEST(difference_since_the_last_window_is_told),
+		BOOK_TEST(causes_are_told_apart_and_the_rest_has_none),
+		BOOK_TEST(cause_that_shrinks_is_carried),
+		BOOK_TEST(waker_of_a_nameless_cause_is_kept),
+		BOOK_TEST(silence_has_a_row_of_its_own),
+		BOOK_TEST(reused_tid_is_another_thread),
+		BOOK_TEST(last_word_holds),
+		BOOK_TEST(sums_stand_for_lost_threads_by_process),
+		BOOK_TEST(rows_sum_to_the_wall_whatever_comes),
+		BOOK_TEST(twenty_thousand_threads_come_and_go),
+		BOOK_TEST(full_book_folds_the_dead_and_lets_the_living_wait),
+		cmocka_unit_test(objects_have_names_that_people_read),
+	};
+
+	return cmocka_run_group_tests_name("book", tests, NULL, NULL);
+}
