@@ -35,15 +35,17 @@ struct ledger_cpu {
 	u64 ns[CPU_USE_COUNT];
 	u64 queue_ns;
 	u64 switches;
-	u32 use; /* enum cpu_use since last_ns */
-	u32 pid; /* who has it since */
+	u64 task;    /* who has it since: an address, never to be trusted */
+	u64 exec_ns; /* the kernel's count of that one's run time, at last_ns */
+	u32 use;     /* enum cpu_use since last_ns */
+	u32 pid;     /* who has it since */
 	u32 missed;
 	u16 softirq; /* 1 + vector of the one under way; 0: none */
 	u16 irq;     /* 1: a hard one is under way */
 	struct ledger_stolen stolen;
 	u64 irq_since_ns;     /* Tier B: when it began */
 	u64 softirq_since_ns; /* likewise */
-	u64 apart[4];	      /* no cache line is shared with the next one's */
+	u64 apart[2];	      /* no cache line is shared with the next one's */
 };
 
 struct ledger_cpus_map {

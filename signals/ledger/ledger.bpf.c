@@ -199,30 +199,54 @@ static __always_inline u32 use_of(struct task_struct *task, bool is_followed)
 	return is_followed ? CPU_USE_FOLLOWED : CPU_USE_OTHER;
 }
 
+/*
+ * How much of a stretch without a switch that we saw belongs to whom we saw come: a missed switch
+ * was in it. The kernel's own count of that one's run time tells, if it can still be read.
+ */
+static __always_inline u64 ran_before_missed(const struct ledger_cpu *cpu, u64 passed)
+{
+	struct task_struct *task = (struct task_struct *)cpu->task;
+	u64 ran;
+
+	if (!cpu->pid || (u32)BPF_CORE_READ(task, pid) != cpu->pid)
+		return 0;
+	ran = BPF_CORE_READ(task, se.sum_exec_runtime) - cpu->exec_ns;
+	return ran < passed ? ran : passed;
+}
+
+static __always_inline void add_use(struct ledger_cpu *cpu, u32 use, u64 ns)
+{
+	if (use < CPU_USE_COUNT)
+		cpu->ns[use] += ns;
+}
+
 /* The CPU's own account, up to now. What interrupts took, the thread's account takes next. */
 static __always_inline void charge_cpu_account(struct ledger_cpu *cpu, struct task_struct *prev,
 					       u64 now)
 {
 	u64 passed = now - cpu->last_ns;
-	u32 use = cpu->use;
+	u64 irq_ns = cpu->stolen.irq_ns, softirq_ns = cpu->stolen.softirq_ns;
 
+	cpu->switches++;
+	cpu->last_ns = now;
 	if (!cpu->begin_ns) {
 		cpu->begin_ns = now;
-		passed = 0;
+		return;
 	}
 	if (cpu->pid != (u32)prev->pid) {
-		cpu->missed += passed != 0;
-		use = CPU_USE_UNATTRIBUTED;
+		u64 ran = ran_before_missed(cpu, passed);
+
+		cpu->missed++;
+		add_use(cpu, cpu->use, ran);
+		passed -= ran;
+		cpu->use = use_of(prev, account_of(prev) != NULL);
 	}
-	if (cpu->stolen.irq_ns + cpu->stolen.softirq_ns <= passed) {
-		cpu->ns[CPU_USE_IRQ] += cpu->stolen.irq_ns;
-		cpu->ns[CPU_USE_SOFTIRQ] += cpu->stolen.softirq_ns;
-		passed -= cpu->stolen.irq_ns + cpu->stolen.softirq_ns;
+	if (irq_ns + softirq_ns <= passed) {
+		cpu->ns[CPU_USE_IRQ] += irq_ns;
+		cpu->ns[CPU_USE_SOFTIRQ] += softirq_ns;
+		passed -= irq_ns + softirq_ns;
 	}
-	if (use < CPU_USE_COUNT)
-		cpu->ns[use] += passed;
-	cpu->last_ns = now;
-	cpu->switches++;
+	add_use(cpu, cpu->use, passed);
 }
 
 static __always_inline void take_cpu(struct task_struct *task, struct task_struct *prev,
@@ -234,6 +258,8 @@ static __always_inline void take_cpu(struct task_struct *task, struct task_struc
 	if (cpu) {
 		cpu->use = use_of(task, account);
 		cpu->pid = (u32)task->pid;
+		cpu->task = (u64)task;
+		cpu->exec_ns = task->se.sum_exec_runtime;
 		cpu->irq = cpu->softirq = 0; /* no interrupt switches */
 		cpu->stolen.irq_ns = cpu->stolen.softirq_ns = 0;
 		if (account)
@@ -531,23 +557,44 @@ int ledger_seed(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+/* Up to now; what it is busy with is closed on paper. False if a switch came between. */
+static __always_inline bool copy_cpu(const struct ledger_cpu *cpu, struct rec_cpu *row, u64 now)
+{
+	u64 switches = *(volatile const u64 *)&cpu->switches;
+	u64 last = cpu->last_ns;
+	u32 use = cpu->use;
+
+	ledger_barrier();
+	for (u32 i = 0; i < CPU_USE_COUNT; i++)
+		row->ns[i] = cpu->ns[i] + (i == use && now > last ? now - last : 0);
+	row->begin_ns = cpu->begin_ns;
+	row->end_ns = now > last ? now : last;
+	row->queue_ns = cpu->queue_ns;
+	row->switches = switches;
+	row->missed = cpu->missed;
+	ledger_barrier();
+	return switches == *(volatile const u64 *)&cpu->switches;
+}
+
 /* False if there is no room left; the whole program is then run again. */
 static __always_inline bool write_cpu(struct seq_file *seq, u32 number)
 {
 	struct ledger_cpu *cpu = cpu_account(number);
 	struct rec_cpu row = {};
+	bool is_whole = false;
+	u64 now;
 
 	if (!cpu || !cpu->begin_ns)
 		return true;
 	emit_header(&row.hdr, SIG_CPU, SIG_VERSION_CPU, sizeof(row), 1, current_task());
 	row.cpu = number;
-	row.begin_ns = cpu->begin_ns;
-	row.end_ns = cpu->last_ns;
-	for (u32 i = 0; i < CPU_USE_COUNT; i++)
-		row.ns[i] = cpu->ns[i];
-	row.queue_ns = cpu->queue_ns;
-	row.switches = cpu->switches;
-	row.missed = cpu->missed;
+	now = bpf_ktime_get_ns();
+	for (int attempt = 0; attempt < ROW_ATTEMPTS && !is_whole; attempt++)
+		is_whole = copy_cpu(cpu, &row, now);
+	if (!is_whole) {
+		EMIT_LOSE(CPU, torn);
+		return true;
+	}
 	return !bpf_seq_write(seq, &row, sizeof(row));
 }
 
