@@ -290,6 +290,27 @@ static void sum_up_filters(const struct capture *capture, struct live_config *li
 	}
 }
 
+int capture_send_map(struct capture *capture, const char *name)
+{
+	const struct bpf_map *map = object_map(capture, name);
+	_Alignas(8) char key[64], value[RECORD_SIZE_MAX];
+	void *previous = NULL;
+
+	if (!map || bpf_map__fd(map) < 0)
+		return -ENOENT;
+	if (bpf_map__key_size(map) > sizeof(key) || bpf_map__value_size(map) > sizeof(value))
+		return -E2BIG;
+	/* A key that goes while we look sends us back to the first: hence the bound. */
+	for (u32 i = 0; i < bpf_map__max_entries(map); i++) {
+		if (bpf_map_get_next_key(bpf_map__fd(map), previous, key))
+			break;
+		previous = key;
+		if (!bpf_map_lookup_elem(bpf_map__fd(map), key, value))
+			take_rows(capture, value, bpf_map__value_size(map));
+	}
+	return 0;
+}
+
 int capture_set_live(struct capture *capture, const struct live_config *live)
 {
 	struct live_config whole = *live;

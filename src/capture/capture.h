@@ -66,6 +66,12 @@ const struct failure *capture_failure(const struct capture *capture, size_t i);
 /* Runs probe i, a PROBE_ITER, once; the records that it writes go to the worker: 0 or -errno. */
 int capture_run_iter(struct capture *capture, size_t i);
 
+/*
+ * Sends the records that a hash map holds by way of the queue, as an iterator's rows are sent: 0 or
+ * -errno; -ENOENT if no probe wanted that map. The map stays as it is.
+ */
+int capture_send_map(struct capture *capture, const char *map);
+
 /* Changes scope, rates and thresholds while it runs; the filters stay what they are. */
 int capture_set_live(struct capture *capture, const struct live_config *live);
 
