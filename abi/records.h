@@ -169,6 +169,7 @@ struct rec_calls {
 	struct rec_hdr hdr;
 	u64 thread_start_ns;
 	u64 begin_ns;
+	u64 is_last;	  /* 1: the thread is about to end */
 	u64 faults_begun; /* = ended + failed + 1 if one is under way */
 	u64 faults_ended;
 	u64 faults_failed;	/* ended in a signal or an error */

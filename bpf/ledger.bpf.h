@@ -28,6 +28,15 @@ enum account_flags {
 	ACCOUNT_LEAVE = 4,  /* no longer wanted: its next switch closes the account */
 };
 
+/* What a reader has seen of an account: its own words, no part of the account. */
+struct ledger_told {
+	u64 end_ns; /* 0: nothing */
+	u64 exec_ns;
+	u64 delay_ns;
+	u64 ns[STATE_LIMIT];
+	u32 entries[STATE_LIMIT];
+};
+
 struct ledger_task {
 	u32 seq;	/* odd while it is being written */
 	u32 state;	/* enum ledger_state, since last_ns */
@@ -69,6 +78,8 @@ struct ledger_task {
 	u64 faults_begun;
 	u64 faults_ended;
 	u64 faults_failed;
+
+	struct ledger_told told;
 };
 
 /* What a thread is about to wait for; who holds it is known for locks only. */

@@ -133,8 +133,9 @@ int BPF_PROG(calls_signal)
 }
 
 static __always_inline void fill_calls(struct rec_calls *row, const struct ledger_task *account,
-				       const struct calls_task *calls)
+				       const struct calls_task *calls, u64 is_last)
 {
+	row->is_last = is_last;
 	row->hdr.tgid = account->tgid;
 	row->hdr.tid = account->tid;
 	row->hdr.start_ns = account->start_ns;
@@ -173,7 +174,7 @@ int BPF_PROG(calls_last, struct task_struct *task)
 	row = EMIT_RESERVE(CALLS, calls, task);
 	if (!row)
 		return 0; /* counted */
-	fill_calls(row, account, calls);
+	fill_calls(row, account, calls, 1);
 	EMIT_SUBMIT(row);
 	return 0;
 }
@@ -196,7 +197,7 @@ int calls_rows(struct bpf_iter__task *ctx)
 	if (!account || !calls || !row || calls->read == calls->count)
 		return 0;
 	emit_header(&row->hdr, SIG_CALLS, SIG_VERSION_CALLS, sizeof(*row), 1, task);
-	fill_calls(row, account, calls);
+	fill_calls(row, account, calls, 0);
 	if (!bpf_seq_write(ctx->meta->seq, row, sizeof(*row)))
 		calls->read = calls->count;
 	return 0;

@@ -162,13 +162,35 @@ static void flush_row(const struct rec_calls *row, struct calls_told *told, u64 
 	told->is_pending = 0;
 }
 
+/* The last row takes the place that becomes free, so that the rows stay dense. */
+static void remove_row(struct calls_book *book, u64 place)
+{
+	u64 last = --book->count;
+
+	index_free(book->index, CALLS_INDEX_MAX,
+		   index_of_place(book->index, CALLS_INDEX_MAX, hash_of(&book->rows[place]),
+				  (u32)place));
+	if (place == last)
+		return;
+	index_of_place(book->index, CALLS_INDEX_MAX, hash_of(&book->rows[last]), (u32)last)->place =
+		(u32)place + 1;
+	book->rows[place] = book->rows[last];
+	book->told[place] = book->told[last];
+}
+
 static void flush(void *state, u64 window, struct sink *sink)
 {
 	struct calls_book *book = state;
+	u64 i = 0;
 
-	for (u64 i = 0; i < book->count; i++)
+	while (i < book->count) {
 		if (book->told[i].is_pending)
 			flush_row(&book->rows[i], &book->told[i], window, sink);
+		if (book->rows[i].is_last)
+			remove_row(book, i); /* another one is at i now */
+		else
+			i++;
+	}
 	book->window = window + 1;
 }
 

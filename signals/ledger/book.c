@@ -82,6 +82,26 @@ static u64 add_row(struct ledger_book *book, struct index_slot *slot, const stru
 	return place;
 }
 
+/*
+ * The parts of a sum are differences, and one that was told as an open wait may have ended before:
+ * what is below zero there is too much elsewhere.
+ */
+static void settle_sum(struct rec_ledger *sum)
+{
+	u64 left = sum->end_ns - sum->begin_ns;
+
+	for (int i = 0; i < STATE_COUNT; i++) {
+		if ((s64)sum->ns[i] < 0)
+			sum->ns[i] = 0;
+		if ((s32)sum->entries[i] < 0)
+			sum->entries[i] = 0;
+		if (sum->ns[i] > left)
+			sum->ns[i] = left;
+		left -= sum->ns[i];
+	}
+	sum->ns[STATE_UNATTRIBUTED] += left;
+}
+
 void book_on_record(void *state, const struct rec_hdr *record)
 {
 	const struct rec_ledger *row = (const struct rec_ledger *)record;
@@ -98,6 +118,8 @@ void book_on_record(void *state, const struct rec_hdr *record)
 	if (book->rows[place].flags & LEDGER_LAST || row->end_ns < book->rows[place].end_ns)
 		return;
 	book->rows[place] = *row;
+	if (row->flags & LEDGER_SUM)
+		settle_sum(&book->rows[place]);
 	book->told[place].is_pending = 1;
 }
 
@@ -172,12 +194,31 @@ static size_t collect_causes(const struct rec_ledger *row, const struct ledger_t
 
 /* One thread's part of a window, on its way to the sink. */
 struct page {
+	const struct ledger_book *book;
+	const struct rec_ledger *row;
 	struct sink *sink;
 	u64 window;
 	u64 thread;
 	struct cause causes[CAUSES_MAX];
 	size_t cause_count;
 };
+
+/*
+ * A lock names its holder as the pid namespace of its process does. Here a holder is known by its
+ * number in dwell's own; one that is not, or no longer, in the book keeps the number it has.
+ */
+static u32 holder_here(const struct page *page, u32 holder)
+{
+	if (!holder || page->row->inner_tid == page->row->hdr.tid)
+		return holder;
+	for (u64 i = 0; i < page->book->count; i++) {
+		const struct rec_ledger *other = &page->book->rows[i];
+
+		if (other->inner_tid == holder && other->hdr.tgid == page->row->hdr.tgid)
+			return other->hdr.tid;
+	}
+	return holder;
+}
 
 static void write_part(const struct page *page, const struct ledger_cause *cause, u64 ns, u32 count)
 {
@@ -189,7 +230,7 @@ static void write_part(const struct page *page, const struct ledger_cause *cause
 		cell_number(cause->state),
 		cell_number(cause->call),
 		cell_number(cause->object),
-		cell_number(cause->holder),
+		cell_number(holder_here(page, cause->holder)),
 		cell_number(cause->waker),
 		cell_number(cause->waker_kind),
 		cell_number(ns),
@@ -315,7 +356,8 @@ static void write_thread(const struct rec_ledger *row, u64 id, struct sink *sink
 static void flush_row(const struct ledger_book *book, const struct rec_ledger *row,
 		      struct ledger_told *told, u64 window, struct sink *sink)
 {
-	struct page page = {.sink = sink, .window = window, .thread = told->id};
+	struct page page = {
+		.book = book, .row = row, .sink = sink, .window = window, .thread = told->id};
 	u64 parts[STATE_COUNT];
 
 	write_silence(book, row, told, &page);
@@ -349,17 +391,20 @@ static void flush_other(struct ledger_book *book, u64 window, struct sink *sink)
 void book_flush(void *state, u64 window, struct sink *sink)
 {
 	struct ledger_book *book = state;
-	u64 i = 0;
+	u64 at = 0;
 
-	while (i < book->count) {
+	for (u64 i = 0; i < book->count; i++) {
 		if (!book->told[i].id)
 			book->told[i].id = ++book->last_id;
 		if (book->told[i].is_pending)
 			flush_row(book, &book->rows[i], &book->told[i], window, sink);
-		if (book->rows[i].flags & LEDGER_LAST)
-			remove_row(book, i); /* another one is at i now */
+	}
+	/* Only now: who ended may hold what others waited for. */
+	while (at < book->count) {
+		if (book->rows[at].flags & LEDGER_LAST)
+			remove_row(book, at); /* another one is there now */
 		else
-			i++;
+			at++;
 	}
 	flush_other(book, window, sink);
 	book->flushed_ns = clock_now_ns();

@@ -90,18 +90,38 @@ static __always_inline void fill_row(struct rec_ledger *row, const struct ledger
 	bpf_probe_read_kernel(row->comm, sizeof(row->comm), task->comm);
 }
 
-/* Threads of one process die on several CPUs at once. */
-static __always_inline void add_to_sum(struct rec_ledger *sum, const struct ledger_task *account)
+/*
+ * What nobody has been told yet of a thread. Threads of one process die on several CPUs at once. A
+ * difference may be negative, where a wait that was told as open ended before: the reader knows.
+ */
+static __always_inline void add_to_sum(struct rec_ledger *sum, const struct ledger_task *account,
+				       struct task_struct *task)
+{
+	const struct ledger_told *told = &account->told;
+	u64 since = told->end_ns ? told->end_ns : account->begin_ns;
+
+	for (u32 i = 0; i < STATE_COUNT; i++) {
+		__sync_fetch_and_add(&sum->ns[i], account->ns[i] - told->ns[i]);
+		__sync_fetch_and_add(&sum->entries[i], account->entries[i] - told->entries[i]);
+	}
+	__sync_fetch_and_add(&sum->end_ns, account->last_ns - since);
+	__sync_fetch_and_add(&sum->kernel_exec_ns,
+			     task->se.sum_exec_runtime - account->exec_before_ns - told->exec_ns);
+	__sync_fetch_and_add(&sum->kernel_delay_ns, task->sched_info.run_delay -
+							    account->delay_before_ns -
+							    told->delay_ns);
+	__sync_fetch_and_add(&sum->threads, 1);
+}
+
+static __always_inline void note_told(struct ledger_told *told, const struct rec_ledger *row)
 {
 	for (u32 i = 0; i < STATE_COUNT; i++) {
-		__sync_fetch_and_add(&sum->ns[i], account->ns[i]);
-		__sync_fetch_and_add(&sum->entries[i], account->entries[i]);
+		told->ns[i] = row->ns[i];
+		told->entries[i] = row->entries[i];
 	}
-	__sync_fetch_and_add(&sum->end_ns, account->last_ns - account->begin_ns);
-	__sync_fetch_and_add(&sum->threads, 1);
-	__sync_fetch_and_add(&sum->missed, account->missed);
-	__sync_fetch_and_add(&sum->voluntary, account->voluntary);
-	__sync_fetch_and_add(&sum->involuntary, account->involuntary);
+	told->exec_ns = row->kernel_exec_ns;
+	told->delay_ns = row->kernel_delay_ns;
+	told->end_ns = row->end_ns;
 }
 
 /* A last word that finds no room costs its detail; its time is kept with its process's. */
@@ -128,7 +148,7 @@ static __always_inline void keep_sum(const struct ledger_task *account, struct t
 	sum->hdr.tid = 0;
 	sum->flags = LEDGER_SUM;
 	bpf_probe_read_kernel(sum->comm, sizeof(sum->comm), task->comm);
-	add_to_sum(sum, account);
+	add_to_sum(sum, account, task);
 }
 
 /* The account goes out, and is closed: a zombie spends no more time. */
@@ -639,7 +659,9 @@ int ledger_rows(struct bpf_iter__task *ctx)
 	}
 	emit_header(&row->hdr, SIG_LEDGER, SIG_VERSION_LEDGER, sizeof(*row), 1, task);
 	fill_row(row, account, task, 0);
-	if (!bpf_seq_write(ctx->meta->seq, row, sizeof(*row)))
+	if (!bpf_seq_write(ctx->meta->seq, row, sizeof(*row))) {
 		account->read_seq = seq;
+		note_told(&account->told, row);
+	}
 	return 0;
 }

@@ -19,6 +19,7 @@
  * Ten wake-ups a second are some 0.01 % of a core.
  */
 #define LOOK_EVERY_MS 100
+#define FULL_PAUSE_NS (2 * NS_PER_MS)
 #define BATCH_MAX     256
 
 struct reader {
@@ -61,6 +62,20 @@ static void end_batch(struct reader *reader)
 	reader->now_ns = clock_now_ns();
 }
 
+static bool is_queue_full(struct reader *reader)
+{
+	bool is_full;
+
+	pthread_mutex_lock(&reader->pushing);
+	is_full = queue_room(reader->queue) < 2 * RECORD_SIZE_MAX;
+	pthread_mutex_unlock(&reader->pushing);
+	return is_full;
+}
+
+/*
+ * Where the worker is too slow, records stay in the ring buffer: what then finds no room there is
+ * lost in the kernel, by whom it concerns, who can still keep its sum.
+ */
 static int take_record(void *context, void *data, size_t size)
 {
 	struct reader *reader = context;
@@ -70,7 +85,7 @@ static int take_record(void *context, void *data, size_t size)
 	if (++reader->batch == BATCH_MAX)
 		end_batch(reader);
 	push(reader, data, size, reader->now_ns);
-	return 0;
+	return is_queue_full(reader) ? -ENOBUFS : 0;
 }
 
 static bool has_room(struct reader *reader)
@@ -109,8 +124,25 @@ void reader_wake(struct reader *reader)
 static void look(struct reader *reader)
 {
 	end_batch(reader);
-	ring_buffer__consume(reader->ring);
+	if (!is_queue_full(reader))
+		ring_buffer__consume(reader->ring);
 	end_batch(reader);
+}
+
+/* For records, a kick, or the time to look by ourselves: all mean "look". */
+static void wait_for_work(struct reader *reader)
+{
+	const struct timespec pause = {.tv_nsec = FULL_PAUSE_NS};
+	struct epoll_event event;
+	u64 kicks;
+
+	/* There is work enough, but no room for it. */
+	if (is_queue_full(reader))
+		nanosleep(&pause, NULL);
+	else
+		epoll_wait(reader->epoll_fd, &event, 1, LOOK_EVERY_MS);
+	if (read(reader->kick_fd, &kicks, sizeof(kicks)) < 0)
+		return; /* no kick */
 }
 
 static void *run(void *context)
@@ -118,13 +150,7 @@ static void *run(void *context)
 	struct reader *reader = context;
 
 	while (!reader->stop) {
-		struct epoll_event event;
-		u64 kicks;
-
-		/* Which of the two it was does not matter: both mean "look". */
-		epoll_wait(reader->epoll_fd, &event, 1, LOOK_EVERY_MS);
-		if (read(reader->kick_fd, &kicks, sizeof(kicks)) < 0)
-			kicks = 0;
+		wait_for_work(reader);
 		look(reader);
 	}
 	return NULL;

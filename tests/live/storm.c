@@ -61,11 +61,13 @@ static void check_mode(const struct health *health, const char *mode)
 	if (!strcmp(mode, "none"))
 		tap(health->processed > 0, "nobody stopped: records arrive");
 	if (!strcmp(mode, "worker"))
-		tap(health->lost[LOSS_QUEUE_FULL] > 0 && health->lost[LOSS_QUEUE_REST] > 0,
-		    "worker stopped: the queue filled, and its rest was counted");
+		tap(health->lost[LOSS_RING_FULL] > 0 && health->lost[LOSS_RING_REST] > 0 &&
+			    health->lost[LOSS_QUEUE_REST] > 0,
+		    "worker stopped: the queue filled, then the ring, and both rests were counted");
 	if (!strcmp(mode, "resume"))
-		tap(health->lost[LOSS_QUEUE_FULL] > 0 && !health->lost[LOSS_QUEUE_REST],
-		    "worker resumed: the queue filled, and its rest was processed");
+		tap(health->lost[LOSS_RING_FULL] > 0 && !health->lost[LOSS_RING_REST] &&
+			    !health->lost[LOSS_QUEUE_REST],
+		    "worker resumed: queue and ring filled, and both rests were processed");
 	if (!strcmp(mode, "all"))
 		tap(health->lost[LOSS_RING_FULL] > 0, "all stopped: the ring filled");
 }
