@@ -76,12 +76,12 @@ static __always_inline void fill_identity(struct rec_ledger *row, const struct l
 }
 
 static __always_inline void fill_row(struct rec_ledger *row, const struct ledger_task *account,
-				     struct task_struct *task, u32 flags)
+				     struct task_struct *task, u64 exec_ns, u32 flags)
 {
 	fill_identity(row, account);
 	row->kernel_voluntary = task->nvcsw - account->nvcsw_before;
 	row->kernel_involuntary = task->nivcsw - account->nivcsw_before;
-	row->kernel_exec_ns = task->se.sum_exec_runtime - account->exec_before_ns;
+	row->kernel_exec_ns = exec_ns - account->exec_before_ns;
 	row->kernel_delay_ns = task->sched_info.run_delay - account->delay_before_ns;
 	row->flags = flags | (account->flags & ACCOUNT_KERNEL ? LEDGER_KERNEL : 0);
 	row->threads = 1;
@@ -152,13 +152,14 @@ static __always_inline void keep_sum(const struct ledger_task *account, struct t
 }
 
 /* The account goes out, and is closed: a zombie spends no more time. */
-static __always_inline void send_last_word(struct ledger_task *account, struct task_struct *task)
+static __always_inline void send_last_word(struct ledger_task *account, struct task_struct *task,
+					   u64 exec_ns)
 {
 	struct rec_ledger *row = EMIT_RESERVE(LEDGER, ledger, task);
 
 	if (row) {
 		ledger_copy(account, row, account->last_ns);
-		fill_row(row, account, task, LEDGER_LAST);
+		fill_row(row, account, task, exec_ns, LEDGER_LAST);
 		EMIT_SUBMIT(row);
 	} else {
 		keep_sum(account, task);
@@ -197,7 +198,7 @@ static __always_inline void leave_cpu(struct task_struct *task, struct ledger_st
 	}
 	if ((task_state(task) & TASK_DEAD) || (account->flags & ACCOUNT_LEAVE)) {
 		ledger_finish(account, stolen, exec_ns, now);
-		send_last_word(account, task);
+		send_last_word(account, task, exec_ns);
 		if (!cfg_task_storage)
 			drop_account(task); /* storage goes with its task */
 		return;
@@ -489,14 +490,35 @@ int BPF_PROG(ledger_newtask, struct task_struct *task, u64 clone_flags)
 	return 0;
 }
 
+/* The kernel's count of the run time of whom runs here is as old as its last switch or tick. */
+static __always_inline u64 exec_ns_here(struct task_struct *task, u64 now)
+{
+	struct ledger_cpu *cpu = this_cpu_account();
+
+	if (cpu && cpu->begin_ns && cpu->pid == (u32)task->pid)
+		return cpu->exec_ns + (now - cpu->last_ns);
+	return task->se.sum_exec_runtime;
+}
+
 /* Closes the account of the thread that runs here. */
 static __always_inline void close_here(struct ledger_task *account, struct task_struct *task,
 				       u64 now)
 {
 	struct ledger_cpu *cpu = this_cpu_account();
+	u64 exec_ns = exec_ns_here(task, now);
 
-	ledger_finish(account, cpu ? &cpu->stolen : NULL, task->se.sum_exec_runtime, now);
-	send_last_word(account, task);
+	ledger_finish(account, cpu ? &cpu->stolen : NULL, exec_ns, now);
+	send_last_word(account, task, exec_ns);
+}
+
+static __always_inline void open_here(struct task_struct *task)
+{
+	struct wait wait = {.state = cfg_split ? STATE_CPU_SYSCALL : STATE_CPU};
+	u64 now = bpf_ktime_get_ns();
+	struct ledger_task *account = open_account(task, &wait, now);
+
+	if (account)
+		account->exec_ns = account->exec_before_ns = exec_ns_here(task, now);
 }
 
 /*
@@ -507,7 +529,6 @@ static __always_inline void close_here(struct ledger_task *account, struct task_
 static __always_inline void judge_again(struct task_struct *task, bool was_followed,
 					const char *comm)
 {
-	struct wait wait = {.state = cfg_split ? STATE_CPU_SYSCALL : STATE_CPU};
 	bool is_wanted = filter_wants_still(task, was_followed, comm);
 	struct ledger_task *account = account_of(task);
 
@@ -516,7 +537,7 @@ static __always_inline void judge_again(struct task_struct *task, bool was_follo
 	else if (account)
 		account->flags |= ACCOUNT_LEAVE;
 	else if (is_wanted && (u32)task->pid == (u32)bpf_get_current_pid_tgid())
-		open_account(task, &wait, bpf_ktime_get_ns());
+		open_here(task);
 }
 
 /* By an exec, one that is not the leader becomes it: another thread, as far as tids go. */
@@ -658,7 +679,7 @@ int ledger_rows(struct bpf_iter__task *ctx)
 		return 0;
 	}
 	emit_header(&row->hdr, SIG_LEDGER, SIG_VERSION_LEDGER, sizeof(*row), 1, task);
-	fill_row(row, account, task, 0);
+	fill_row(row, account, task, task->se.sum_exec_runtime, 0);
 	if (!bpf_seq_write(ctx->meta->seq, row, sizeof(*row))) {
 		account->read_seq = seq;
 		note_told(&account->told, row);

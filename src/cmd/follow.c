@@ -44,12 +44,23 @@ struct follow {
 	bool is_broken;	  /* the session cannot be written any more; the command goes on */
 };
 
+#define SEED "_seed"
+
 /* --- what is attached --- */
 
+static bool ends_with(const char *program, const char *suffix)
+{
+	const char *end = strrchr(program, '_');
+
+	return end && !strcmp(end, suffix);
+}
+
+/* A command begins with its exec, which its hook sees: who was there before is not asked for. */
 static void add_probes(struct follow *follow, const struct signal *signal)
 {
 	for (size_t i = 0; i < signal->probe_count && follow->probe_count < CAPTURE_PROBES_MAX; i++)
-		follow->probes[follow->probe_count++] = signal->probes[i];
+		if (!follow->options->command || !ends_with(signal->probes[i].program, SEED))
+			follow->probes[follow->probe_count++] = signal->probes[i];
 }
 
 static enum tier tier_of(const struct follow_options *options)
@@ -108,10 +119,9 @@ static int run_iterators(struct follow *follow, const char *suffix)
 
 	for (size_t i = 0; i < follow->probe_count; i++) {
 		const struct probe *probe = &follow->probes[i];
-		const char *end = strrchr(probe->program, '_');
 		int err;
 
-		if (probe->kind != PROBE_ITER || !end || strcmp(end, suffix) ||
+		if (probe->kind != PROBE_ITER || !ends_with(probe->program, suffix) ||
 		    capture_failure(follow->capture, i)->err)
 			continue;
 		err = capture_run_iter(follow->capture, i);
@@ -372,7 +382,7 @@ static void follow_tasks(struct follow *follow)
 	};
 	minutes_begin(&follow->minutes, follow->options, tier_of(follow->options),
 		      follow->begin_ns);
-	err = run_iterators(follow, "_seed");
+	err = run_iterators(follow, SEED);
 	if (!err && follow->options->command)
 		err = target_let_go(&follow->target);
 	if (err) {
