@@ -6,7 +6,8 @@
  * One writer: only what happens on the thread's own CPU, in its own context, writes its account.
  * A wake-up leaves its time, and the next switch-in splits the wait there; an interrupt leaves
  * its length per CPU, and the thread's next update takes it up. A reader on another CPU looks at
- * seq: odd, or changed while it copied, means try again.
+ * seq: odd, or changed while it copied, means try again. Causes are many, and have a word of their
+ * own: under Tier B seq changes with each system call, too often to copy all of it meanwhile.
  */
 #ifndef DWELL_LEDGER_BPF_H
 #define DWELL_LEDGER_BPF_H
@@ -39,6 +40,7 @@ struct ledger_told {
 
 struct ledger_task {
 	u32 seq;	/* odd while it is being written */
+	u32 waits_seq;	/* likewise, but only for causes, which change with switches alone */
 	u32 state;	/* enum ledger_state, since last_ns */
 	u64 begin_ns;	/* 0: not followed */
 	u64 last_ns;	/* when the state was entered */
@@ -141,6 +143,18 @@ static __always_inline void ledger_close_write(struct ledger_task *account)
 {
 	ledger_barrier();
 	account->seq++;
+}
+
+static __always_inline void ledger_open_waits(struct ledger_task *account)
+{
+	account->waits_seq++;
+	ledger_open_write(account);
+}
+
+static __always_inline void ledger_close_waits(struct ledger_task *account)
+{
+	ledger_close_write(account);
+	account->waits_seq++;
 }
 
 static __always_inline void ledger_begin(struct ledger_task *account, u32 state, u32 resume,
@@ -371,7 +385,7 @@ static __always_inline bool ledger_switch_out(struct ledger_task *account, const
 {
 	bool is_new = false;
 
-	ledger_open_write(account);
+	ledger_open_waits(account);
 	ledger_end_run(account, stolen, exec_ns, now);
 	/* Tier B may have been switched off for it meanwhile. */
 	account->resume = account->flags & ACCOUNT_SPLIT ? account->state : (u32)STATE_CPU;
@@ -382,7 +396,7 @@ static __always_inline bool ledger_switch_out(struct ledger_task *account, const
 		is_new = ledger_name_block(account, wait);
 	else
 		ledger_name_queue(account, wait->state);
-	ledger_close_write(account);
+	ledger_close_waits(account);
 	return is_new;
 }
 
@@ -390,16 +404,16 @@ static __always_inline bool ledger_switch_out(struct ledger_task *account, const
 static __always_inline void ledger_finish(struct ledger_task *account, struct ledger_stolen *stolen,
 					  u64 exec_ns, u64 now)
 {
-	ledger_open_write(account);
+	ledger_open_waits(account);
 	ledger_end_run(account, stolen, exec_ns, now);
-	ledger_close_write(account);
+	ledger_close_waits(account);
 }
 
 /* Gets a CPU, which ran had before. */
 static __always_inline void ledger_switch_in(struct ledger_task *account, u32 ran, u32 kind,
 					     u64 exec_ns, u64 now)
 {
-	ledger_open_write(account);
+	ledger_open_waits(account);
 	if (ledger_is_on_cpu(account)) {
 		/* Its switch-out was missed. It ran first; what it waited for is not known. */
 		account->missed++;
@@ -411,7 +425,7 @@ static __always_inline void ledger_switch_in(struct ledger_task *account, u32 ra
 		ledger_end_wait(account, ran, kind, now);
 	}
 	ledger_enter(account, account->resume);
-	ledger_close_write(account);
+	ledger_close_waits(account);
 }
 
 /* Another CPU's doing: only the time and who it was are left; the account is not touched. */
@@ -443,17 +457,36 @@ static __always_inline void ledger_close_on_paper(struct rec_ledger *row, u32 st
 	row->open_cause = until < now ? 0 : cause;
 }
 
+static __always_inline u32 ledger_read_seq(const u32 *seq)
+{
+	u32 now = *(volatile const u32 *)seq;
+
+	ledger_barrier();
+	return now;
+}
+
+/* Whether what was copied since seq was read is whole. */
+static __always_inline bool ledger_is_whole(const u32 *seq, u32 before)
+{
+	ledger_barrier();
+	return !(before & 1) && before == *(volatile const u32 *)seq;
+}
+
 /* A copy whose open interval is closed on paper. True if it is whole. */
 static __always_inline bool ledger_copy(const struct ledger_task *account, struct rec_ledger *row,
 					u64 now)
 {
-	u32 seq = *(volatile const u32 *)&account->seq;
+	u32 waits_seq = ledger_read_seq(&account->waits_seq);
+	u32 seq = ledger_read_seq(&account->seq);
 	u32 state, cause;
 	u64 woken, last;
 
-	ledger_barrier();
 	__builtin_memcpy(row->ns, account->ns, sizeof(row->ns));
 	__builtin_memcpy(row->entries, account->entries, sizeof(row->entries));
+	state = account->state;
+	last = account->last_ns;
+	if (!ledger_is_whole(&account->seq, seq))
+		return false;
 	for (u32 i = 0; i < CAUSES_MAX; i++)
 		row->causes[i] = account->causes[i];
 	row->begin_ns = account->begin_ns;
@@ -461,12 +494,9 @@ static __always_inline bool ledger_copy(const struct ledger_task *account, struc
 	row->involuntary = account->involuntary;
 	row->missed = account->missed;
 	row->unnamed = account->unnamed;
-	state = account->state;
 	cause = account->cause;
-	last = account->last_ns;
 	woken = account->wake_ns;
-	ledger_barrier();
-	if ((seq & 1) || seq != *(volatile const u32 *)&account->seq)
+	if (!ledger_is_whole(&account->waits_seq, waits_seq))
 		return false;
 	if (now < last)
 		now = last;

@@ -41,7 +41,7 @@ struct {
 	__type(value, struct rec_ledger);
 } ledger_sums SEC(".maps");
 
-#define ROW_ATTEMPTS 4
+#define ROW_ATTEMPTS 8
 
 static __always_inline struct ledger_task *make_account(struct task_struct *task)
 {

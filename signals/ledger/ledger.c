@@ -8,8 +8,7 @@
 static const struct probe probes[] = {
 	{.program = "ledger_switch",
 	 .maps = {"ledger_waits", ACCOUNTS, "ledger_sums", "ledger_blank", "object_ids"},
-	 .fill = ledger_waits,
-	 .fill_count = WAIT_TABLE_MAX},
+	 .fills = {{ledger_waits, WAIT_TABLE_MAX}, {ledger_waits_compat, WAIT_TABLE_MAX}}},
 	{.program = "ledger_waking", .maps = {ACCOUNTS}},
 	{.program = "ledger_wakeup", .maps = {ACCOUNTS}},
 	{.program = "ledger_wakeup_new", .maps = {ACCOUNTS}},
@@ -26,9 +25,7 @@ static const struct probe probes[] = {
 	{.program = "ledger_cgroup", .is_optional = true, .maps = {ACCOUNTS, "ledger_blank_task"}},
 	{.program = "ledger_seed",
 	 .kind = PROBE_ITER,
-	 .maps = {"ledger_waits", ACCOUNTS, "object_ids", "ledger_blank_task"},
-	 .fill = ledger_waits_compat,
-	 .fill_count = WAIT_TABLE_MAX},
+	 .maps = {"ledger_waits", ACCOUNTS, "object_ids", "ledger_blank_task"}},
 	{.program = "ledger_rows", .kind = PROBE_ITER, .maps = {ACCOUNTS, "ledger_scratch"}},
 };
 

@@ -317,19 +317,25 @@ static int place_companion(const struct capture *capture, const struct probe *sp
 	return bpf_map_update_elem(bpf_map__fd(array), &zero, &fd, BPF_ANY) ? -errno : 0;
 }
 
-static int fill_map(const struct capture *capture, const struct probe *spec)
+static int fill_map(const struct bpf_map *map, const struct map_fill *fill)
+{
+	for (size_t i = 0; i < fill->count; i++)
+		if (fill->entries[i].value &&
+		    bpf_map_update_elem(bpf_map__fd(map), &fill->entries[i].key,
+					&fill->entries[i].value, BPF_ANY))
+			return -errno;
+	return 0;
+}
+
+static int fill_first_map(const struct capture *capture, const struct probe *spec)
 {
 	struct bpf_object *object = capture->objects[object_source_of(spec)];
 	struct bpf_map *map = bpf_object__find_map_by_name(object, spec->maps[0]);
+	int err = map ? 0 : -ENOENT;
 
-	if (!map)
-		return -ENOENT;
-	for (size_t i = 0; i < spec->fill_count; i++)
-		if (spec->fill[i].value && /* zero is there already */
-		    bpf_map_update_elem(bpf_map__fd(map), &spec->fill[i].key, &spec->fill[i].value,
-					BPF_ANY))
-			return -errno;
-	return 0;
+	for (size_t i = 0; i < PROBE_FILLS_MAX && !err; i++)
+		err = fill_map(map, &spec->fills[i]);
+	return err;
 }
 
 int object_fill_maps(const struct capture *capture)
@@ -340,8 +346,8 @@ int object_fill_maps(const struct capture *capture)
 
 		if (probe_is_on(probe) && probe->spec->companion)
 			err = place_companion(capture, probe->spec);
-		if (!err && probe_is_on(probe) && probe->spec->fill)
-			err = fill_map(capture, probe->spec);
+		if (!err && probe_is_on(probe) && probe->spec->fills[0].entries)
+			err = fill_first_map(capture, probe->spec);
 		if (err)
 			return err;
 	}

@@ -25,12 +25,18 @@ enum probe_kind {
 	PROBE_ITER, /* attached, then run by capture_run_iter() */
 };
 
-#define PROBE_MAPS_MAX 10
+#define PROBE_MAPS_MAX	10
+#define PROBE_FILLS_MAX 2
 
 /* One entry of an array of u32 that user space fills before the probe is attached. */
 struct map_entry {
 	u32 key;
 	u32 value;
+};
+
+struct map_fill {
+	const struct map_entry *entries; /* NULL: nothing; those whose value is zero are left out */
+	size_t count;
 };
 
 struct probe {
@@ -43,9 +49,8 @@ struct probe {
 	/* Maps that only its signal uses. A map that no wanted probe names is not created. */
 	const char *maps[PROBE_MAPS_MAX];
 
-	/* What maps[0] holds from the start; NULL: nothing. */
-	const struct map_entry *fill;
-	size_t fill_count;
+	/* What maps[0] holds from the start. */
+	struct map_fill fills[PROBE_FILLS_MAX];
 
 	/* What it is attached to, as its kind needs it. */
 	const char *function; /* kprobe: symbol; usdt: "provider:name" */

@@ -130,6 +130,10 @@ static void row_that_is_being_written_is_refused(void **state)
 	assert_false(ledger_copy(&account, &row, 1500));
 	ledger_close_write(&account);
 	assert_true(ledger_copy(&account, &row, 1500));
+	ledger_open_waits(&account);
+	assert_false(ledger_copy(&account, &row, 1500));
+	ledger_close_waits(&account);
+	assert_true(ledger_copy(&account, &row, 1500));
 }
 
 /* A million transitions in any order, also impossible ones: the parts are the wall. */
