@@ -40,12 +40,15 @@ struct ledger_cpu {
 	u32 use;     /* enum cpu_use since last_ns */
 	u32 pid;     /* who has it since */
 	u32 missed;
+	u32 seq;     /* odd while it is being written */
 	u16 softirq; /* 1 + vector of the one under way; 0: none */
 	u16 irq;     /* 1: a hard one is under way */
 	struct ledger_stolen stolen;
+	u64 irq_told_ns;      /* of stolen, what is in ns[] */
+	u64 softirq_told_ns;  /* likewise */
 	u64 irq_since_ns;     /* Tier B: when it began */
 	u64 softirq_since_ns; /* likewise */
-	u64 apart[2];	      /* no cache line is shared with the next one's */
+	u64 apart[4];	      /* no cache line is shared with the next one's */
 };
 
 struct ledger_cpus_map {
@@ -67,6 +70,14 @@ extern struct ledger_tasks_map ledger_tasks SEC(".maps");
 extern struct ledger_pids_map ledger_pids SEC(".maps");
 extern struct ledger_cpus_map ledger_cpus SEC(".maps");
 
+/* In the hash, a number may be another thread's by now. */
+static __always_inline struct ledger_task *account_of_pid(u32 pid, u64 thread_start_ns)
+{
+	struct ledger_task *account = bpf_map_lookup_elem(&ledger_pids, &pid);
+
+	return account && account->thread_start_ns == thread_start_ns ? account : NULL;
+}
+
 /* Its place, also if it is closed. */
 static __always_inline struct ledger_task *account_place(struct task_struct *task)
 {
@@ -74,7 +85,7 @@ static __always_inline struct ledger_task *account_place(struct task_struct *tas
 
 	if (cfg_task_storage)
 		return bpf_task_storage_get(&ledger_tasks, task, NULL, 0);
-	return bpf_map_lookup_elem(&ledger_pids, &pid);
+	return account_of_pid(pid, task->start_boottime);
 }
 
 static __always_inline struct ledger_task *account_of(struct task_struct *task)

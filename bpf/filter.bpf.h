@@ -172,7 +172,8 @@ static __noinline bool filter_judge(struct task_struct *task, const void *comm, 
 		return false;
 	if (live->scope == SCOPE_LISTED)
 		return filter_fits(task, comm, in_tree, live, tgid);
-	return live->scope == SCOPE_ALL;
+	/* Within a pid namespace, all are those that it can see. */
+	return live->scope == SCOPE_ALL && (tgid || cfg_pidns_inum == PIDNS_INIT_INUM);
 }
 
 /*

@@ -26,7 +26,6 @@ _Static_assert(CAUSES_QUEUE + STATE_RUNQ_THROTTLED - STATE_RUNQ_WOKEN == CAUSES_
 enum account_flags {
 	ACCOUNT_SPLIT = 1,  /* Tier B: its time on a CPU is split */
 	ACCOUNT_KERNEL = 2, /* a thread of the kernel's own */
-	ACCOUNT_LEAVE = 4,  /* no longer wanted: its next switch closes the account */
 };
 
 /* What a reader has seen of an account: its own words, no part of the account. */
@@ -49,10 +48,16 @@ struct ledger_task {
 	u32 waker_kind; /* enum waker_kind: from where */
 	u32 cause;	/* 1 + place of the last block's cause; 0: none */
 	u32 resume;	/* its state on a CPU, the last or the next one */
-	u32 flags;	/* enum account_flags */
+	u32 flags;	/* enum account_flags, from its opening on */
 	u32 read_seq;	/* the reader's own: seq when it last read */
-	u64 nvcsw;	/* the kernel's count at the last switch: it advances iff it blocks */
-	u64 exec_ns;	/* the kernel's count of its run time, at the last switch */
+	u32 is_left;	/* the reader's own: it has told that the thread is no longer followed */
+
+	/* Set by others, each a word of its own. */
+	u32 is_unwanted;      /* its next switch closes the account */
+	u32 is_split_no_more; /* Tier B was switched off for it */
+	u32 is_closed;	      /* it may be opened anew */
+	u64 nvcsw;	      /* the kernel's count at the last switch: it advances iff it blocks */
+	u64 exec_ns;	      /* the kernel's count of its run time, at the last switch */
 	u64 voluntary;
 	u64 involuntary;
 	u64 ns[STATE_LIMIT];
@@ -90,12 +95,15 @@ struct wait {
 	u32 state; /* enum ledger_state */
 	u32 holder;
 	u32 call;
+	u32 is_resumed; /* a signal had interrupted it: it is for what the last one was for */
 };
 
-/* What interrupts took from whoever runs on this CPU, and no account has taken up yet. */
+/* What interrupts took from those who ran on this CPU, ever growing; and what of it they know. */
 struct ledger_stolen {
 	u64 irq_ns;
 	u64 softirq_ns;
+	u64 irq_taken_ns; /* by the account of the thread that runs */
+	u64 softirq_taken_ns;
 };
 
 #define ledger_barrier() __asm__ volatile("" ::: "memory")
@@ -191,6 +199,11 @@ static __always_inline bool ledger_is_on_cpu(const struct ledger_task *account)
 	return account->state >= STATE_CPU && account->state <= STATE_CPU_SOFTIRQ;
 }
 
+static __always_inline bool ledger_is_split(const struct ledger_task *account)
+{
+	return (account->flags & ACCOUNT_SPLIT) && !account->is_split_no_more;
+}
+
 static __always_inline bool ledger_is_blocked(u32 state)
 {
 	return state >= STATE_BLOCKED_LOCK;
@@ -216,9 +229,13 @@ static __always_inline void ledger_charge_cpu(struct ledger_task *account, u32 s
 	if (now <= account->last_ns)
 		return;
 	if (stolen) {
-		left -= ledger_take(account, STATE_CPU_IRQ, stolen->irq_ns, left);
-		left -= ledger_take(account, STATE_CPU_SOFTIRQ, stolen->softirq_ns, left);
-		stolen->irq_ns = stolen->softirq_ns = 0;
+		u64 irq_ns = stolen->irq_ns, softirq_ns = stolen->softirq_ns;
+
+		left -= ledger_take(account, STATE_CPU_IRQ, irq_ns - stolen->irq_taken_ns, left);
+		left -= ledger_take(account, STATE_CPU_SOFTIRQ,
+				    softirq_ns - stolen->softirq_taken_ns, left);
+		stolen->irq_taken_ns = irq_ns;
+		stolen->softirq_taken_ns = softirq_ns;
 	}
 	account->ns[ledger_slot(state)] += left;
 	account->last_ns = now;
@@ -388,7 +405,7 @@ static __always_inline bool ledger_switch_out(struct ledger_task *account, const
 	ledger_open_waits(account);
 	ledger_end_run(account, stolen, exec_ns, now);
 	/* Tier B may have been switched off for it meanwhile. */
-	account->resume = account->flags & ACCOUNT_SPLIT ? account->state : (u32)STATE_CPU;
+	account->resume = ledger_is_split(account) ? account->state : (u32)STATE_CPU;
 	account->wake_ns = 0;
 	account->exec_ns = exec_ns;
 	ledger_enter(account, wait->state);

@@ -221,6 +221,8 @@ struct task_struct {
 	int nr_cpus_allowed;
 	const struct cpumask *cpus_ptr;
 	int exit_code;
+	int exit_state;
+	int pagefault_disabled;
 	u64 start_time;
 	u64 start_boottime;
 	unsigned long nvcsw;

@@ -8,6 +8,10 @@
 #define ERRNO_MAX 4095
 
 struct calls_task {
+	u64 begin_ns; /* of the account that this belongs to */
+	u64 thread_start_ns;
+	u32 tid;
+	u32 unused;
 	u64 count; /* of all, so that a reader sees whether there is news */
 	u64 read;  /* the reader's own: count when it last read */
 	struct call_cost other;
@@ -32,7 +36,7 @@ static __always_inline struct ledger_task *split_account(struct task_struct *tas
 {
 	struct ledger_task *account = account_of(task);
 
-	return account && (account->flags & ACCOUNT_SPLIT) ? account : NULL;
+	return account && ledger_is_split(account) ? account : NULL;
 }
 
 static __always_inline struct ledger_stolen *stolen_here(void)
@@ -62,10 +66,59 @@ int BPF_PROG(calls_enter, struct pt_regs *regs, long number)
 	return 0;
 }
 
-static __always_inline void add_cost(struct task_struct *task, const struct call_cost *cost)
+static __always_inline void fill_calls(struct rec_calls *row, const struct ledger_task *account,
+				       const struct calls_task *calls, u64 is_last)
 {
-	struct calls_task *calls =
-		bpf_task_storage_get(&calls_tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	row->is_last = is_last;
+	row->hdr.tgid = account->tgid;
+	row->hdr.tid = calls->tid;
+	row->hdr.start_ns = account->start_ns;
+	row->thread_start_ns = calls->thread_start_ns;
+	row->begin_ns = calls->begin_ns;
+	row->faults_begun = account->faults_begun;
+	row->faults_ended = account->faults_ended;
+	row->faults_failed = account->faults_failed;
+	row->other = calls->other;
+	for (u32 i = 0; i < CALLS_MAX; i++)
+		row->calls[i] = calls->calls[i];
+}
+
+static __always_inline void send_calls(struct task_struct *task, const struct ledger_task *account,
+				       const struct calls_task *calls)
+{
+	struct rec_calls *row = EMIT_RESERVE(CALLS, calls, task);
+
+	if (!row)
+		return; /* counted */
+	fill_calls(row, account, calls, 1);
+	EMIT_SUBMIT(row);
+}
+
+/* Those of a thread's account; of one that an exec has closed, the last word is sent. */
+static __always_inline struct calls_task *calls_of(struct task_struct *task,
+						   const struct ledger_task *account)
+{
+	struct calls_task *calls = bpf_task_storage_get(&calls_tasks, task, NULL, 0);
+
+	if (calls && calls->begin_ns == account->begin_ns)
+		return calls;
+	if (calls) {
+		send_calls(task, account, calls);
+		bpf_task_storage_delete(&calls_tasks, task);
+	}
+	calls = bpf_task_storage_get(&calls_tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!calls)
+		return NULL;
+	calls->begin_ns = account->begin_ns;
+	calls->thread_start_ns = account->thread_start_ns;
+	calls->tid = account->tid;
+	return calls;
+}
+
+static __always_inline void add_cost(struct task_struct *task, const struct ledger_task *account,
+				     const struct call_cost *cost)
+{
+	struct calls_task *calls = calls_of(task, account);
 
 	if (!calls) {
 		EMIT_LOSE(CALLS, no_storage);
@@ -86,15 +139,17 @@ int BPF_PROG(calls_exit, struct pt_regs *regs, long result)
 	    !split_call_end(account, STATE_CPU_USER, stolen_here(), bpf_ktime_get_ns(), &cost))
 		return 0;
 	cost.failed = result < 0 && result >= -ERRNO_MAX;
-	add_cost(task, &cost);
+	add_cost(task, account, &cost);
 	return 0;
 }
 
+/* One that was not to happen, as in a careful read within an interrupt, is none of the thread's. */
 static __always_inline int fault_begin(void)
 {
-	struct ledger_task *account = split_account(bpf_get_current_task_btf());
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct ledger_task *account = split_account(task);
 
-	if (account)
+	if (account && !task->pagefault_disabled)
 		split_fault_begin(account, stolen_here(), bpf_ktime_get_ns());
 	return 0;
 }
@@ -132,30 +187,13 @@ int BPF_PROG(calls_signal)
 	return 0;
 }
 
-static __always_inline void fill_calls(struct rec_calls *row, const struct ledger_task *account,
-				       const struct calls_task *calls, u64 is_last)
-{
-	row->is_last = is_last;
-	row->hdr.tgid = account->tgid;
-	row->hdr.tid = account->tid;
-	row->hdr.start_ns = account->start_ns;
-	row->thread_start_ns = account->thread_start_ns;
-	row->begin_ns = account->begin_ns;
-	row->faults_begun = account->faults_begun;
-	row->faults_ended = account->faults_ended;
-	row->faults_failed = account->faults_failed;
-	row->other = calls->other;
-	for (u32 i = 0; i < CALLS_MAX; i++)
-		row->calls[i] = calls->calls[i];
-}
-
 /* The system call in which a thread ends never does: it counts up to here. */
 static __always_inline void end_last_call(struct task_struct *task, struct ledger_task *account)
 {
 	struct call_cost cost = {};
 
 	if (split_call_end(account, STATE_CPU_SYSCALL, stolen_here(), bpf_ktime_get_ns(), &cost))
-		add_cost(task, &cost);
+		add_cost(task, account, &cost);
 }
 
 SEC("?tp_btf/sched_process_exit")
@@ -163,19 +201,13 @@ int BPF_PROG(calls_last, struct task_struct *task)
 {
 	struct ledger_task *account = split_account(task);
 	struct calls_task *calls;
-	struct rec_calls *row;
 
 	if (!account)
 		return 0;
 	end_last_call(task, account);
 	calls = bpf_task_storage_get(&calls_tasks, task, NULL, 0);
-	if (!calls)
-		return 0;
-	row = EMIT_RESERVE(CALLS, calls, task);
-	if (!row)
-		return 0; /* counted */
-	fill_calls(row, account, calls, 1);
-	EMIT_SUBMIT(row);
+	if (calls)
+		send_calls(task, account, calls);
 	return 0;
 }
 
@@ -215,6 +247,6 @@ int calls_stop(struct bpf_iter__task *ctx)
 		return 0;
 	account = split_account(task);
 	if (account && account->tgid == live->split_off_tgid)
-		__sync_fetch_and_and(&account->flags, ~ACCOUNT_SPLIT);
+		account->is_split_no_more = 1;
 	return 0;
 }

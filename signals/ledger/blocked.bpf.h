@@ -13,18 +13,20 @@
 #define TASK_TRACED	     0x08 /* __TASK_TRACED */
 #define TASK_DEAD	     0x80
 #define PF_IO_WORKER	     0x10
+#define PF_USER_WORKER	     0x4000 /* from 6.4: vhost's, too */
 #define PF_KTHREAD	     0x200000
 
 #define KERNEL_STACK_BYTES 16384 /* of x86-64, but for kernels with KASAN */
 #define PT_REGS_BYTES	   168
 
-#define FUTEX_COMMAND	0x7f
-#define FUTEX_WAIT	0
-#define FUTEX_LOCK_PI	6
-#define FUTEX_LOCK_PI2	13
-#define FUTEX_TID_MASK	0x3fffffff
-#define MUTEX_CONTENDED 2 /* the futex word of a glibc mutex that somebody waits for */
-#define MUTEX_OWNER_AT	8 /* and where that has its owner's tid */
+#define FUTEX_COMMAND	  0x7f
+#define FUTEX_WAIT	  0
+#define FUTEX_WAIT_BITSET 9 /* with a time limit, as Rust and timed locks do */
+#define FUTEX_LOCK_PI	  6
+#define FUTEX_LOCK_PI2	  13
+#define FUTEX_TID_MASK	  0x3fffffff
+#define MUTEX_CONTENDED	  2 /* the futex word of a glibc mutex that somebody waits for */
+#define MUTEX_OWNER_AT	  8 /* and where that has its owner's tid */
 
 /* What a syscall waits for, by its number: user space fills it from names. */
 struct {
@@ -93,27 +95,32 @@ static __always_inline u32 state_of_object(u32 mode)
 	}
 }
 
-/* A lock only if an owner is seen; other futexes are conditions, joins, semaphores. */
-static __always_inline void judge_futex(struct wait *wait, u64 address, u64 operation)
+/*
+ * A futex is a lock if its word says that a lock has waiters, as glibc's and Rust's say it; others
+ * are conditions, joins, semaphores. glibc also tells the owner. Memory can be read of the thread
+ * that runs here alone: of another nothing can be said.
+ */
+static __always_inline void judge_futex(struct wait *wait, u64 address, u64 operation, bool is_here)
 {
 	u32 command = operation & FUTEX_COMMAND;
 	u32 word = 0, owner = 0;
 
-	wait->state = STATE_BLOCKED_IDLE;
 	wait->object = address;
+	if (!is_here)
+		return;
+	wait->state = STATE_BLOCKED_IDLE;
 	bpf_probe_read_user(&word, sizeof(word), (void *)address);
 	if (command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2) {
 		wait->state = STATE_BLOCKED_LOCK;
 		wait->holder = word & FUTEX_TID_MASK;
 		return;
 	}
-	if (command != FUTEX_WAIT || word != MUTEX_CONTENDED)
-		return;
-	bpf_probe_read_user(&owner, sizeof(owner), (void *)(address + MUTEX_OWNER_AT));
-	if (!owner || owner > PID_LIMIT)
+	if ((command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET) || word != MUTEX_CONTENDED)
 		return;
 	wait->state = STATE_BLOCKED_LOCK;
-	wait->holder = owner;
+	bpf_probe_read_user(&owner, sizeof(owner), (void *)(address + MUTEX_OWNER_AT));
+	if (owner <= PID_LIMIT)
+		wait->holder = owner;
 }
 
 static __always_inline void judge_file(struct task_struct *task, struct wait *wait, u32 kind,
@@ -134,7 +141,8 @@ static __always_inline void judge_file(struct task_struct *task, struct wait *wa
 }
 
 static __always_inline void judge_syscall(struct task_struct *task, struct wait *wait,
-					  const struct call *call, struct object *object)
+					  const struct call *call, struct object *object,
+					  bool is_here)
 {
 	u32 key = (u32)call->number + (call->is_compat ? WAITS_COMPAT : 0);
 	u32 *known = bpf_map_lookup_elem(&ledger_waits, &key);
@@ -165,15 +173,23 @@ static __always_inline void judge_syscall(struct task_struct *task, struct wait 
 		wait->state = STATE_BLOCKED_DISK;
 		break;
 	case WAIT_FUTEX:
-		judge_futex(wait, call->first, call->second);
+		judge_futex(wait, call->first, call->second, is_here);
+		break;
+	case WAIT_FILE_LOCK:
+		wait->state = STATE_BLOCKED_LOCK;
+		break;
+	case WAIT_RESUMED:
+		wait->state = STATE_BLOCKED_SLEEP; /* unless more is known of it */
+		wait->is_resumed = 1;
 		break;
 	}
-	if (kind == WAIT_FILE || kind == WAIT_NET || kind == WAIT_ACCEPT || kind == WAIT_SYNC)
+	if (kind == WAIT_FILE || kind == WAIT_NET || kind == WAIT_ACCEPT || kind == WAIT_SYNC ||
+	    kind == WAIT_FILE_LOCK)
 		judge_file(task, wait, kind, (u32)call->first, object);
 }
 
 static __always_inline void look_at_task(struct task_struct *task, struct wait *wait,
-					 struct object *object)
+					 struct object *object, bool is_here)
 {
 	bool waits_for_io = BPF_CORE_READ_BITFIELD(task, in_iowait);
 	u64 now = task_state(task);
@@ -181,7 +197,7 @@ static __always_inline void look_at_task(struct task_struct *task, struct wait *
 
 	wait->state = STATE_BLOCKED_OTHER;
 	/* Their registers are nobody's, or their parent's. */
-	if (task->flags & (PF_KTHREAD | PF_IO_WORKER)) {
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)) {
 		if (waits_for_io)
 			wait->state = STATE_BLOCKED_DISK;
 		return;
@@ -200,8 +216,9 @@ static __always_inline void look_at_task(struct task_struct *task, struct wait *
 			wait->state = STATE_BLOCKED_PAGEIN;
 		return;
 	}
-	judge_syscall(task, wait, &call, object);
-	if (waits_for_io) {
+	judge_syscall(task, wait, &call, object, is_here);
+	/* io_uring says so of whatever it waits for. */
+	if (waits_for_io && wait->state != STATE_BLOCKED_POLL) {
 		wait->state = STATE_BLOCKED_DISK;
 	} else if (wait->state == STATE_BLOCKED_OTHER && (now & TASK_UNINTERRUPTIBLE)) {
 		/* Not to be disturbed, for no disk: a mutex or another thread of the kernel's. */
@@ -209,17 +226,21 @@ static __always_inline void look_at_task(struct task_struct *task, struct wait *
 	}
 }
 
-/* Fills wait, and object with what it is for; object->file is NULL if that is no file. */
+/*
+ * Fills wait, and object with what it is for; object->file is NULL if that is no file. is_here: the
+ * task is just leaving this CPU.
+ */
 static __always_inline void judge_block(struct task_struct *task, struct wait *wait,
-					struct object *object)
+					struct object *object, bool is_here)
 {
 	u64 unknown = task->start_time;
 
-	look_at_task(task, wait, object);
+	look_at_task(task, wait, object, is_here);
 	wait->state = ledger_forget(wait->state, unknown);
 	wait->call = ledger_forget(wait->call, unknown);
 	wait->holder = ledger_forget(wait->holder, unknown);
 	wait->object = ledger_forget(wait->object, unknown);
+	wait->is_resumed = ledger_forget(wait->is_resumed, unknown);
 	object->id = ledger_forget(object->id, unknown);
 	object->file = (struct file *)ledger_forget((u64)object->file, unknown);
 	object->inode = (struct inode *)ledger_forget((u64)object->inode, unknown);

@@ -151,6 +151,12 @@ static __always_inline void keep_sum(const struct ledger_task *account, struct t
 	add_to_sum(sum, account, task);
 }
 
+static __always_inline void close_account(struct ledger_task *account)
+{
+	account->begin_ns = 0;
+	account->is_closed = 1;
+}
+
 /* The account goes out, and is closed: a zombie spends no more time. */
 static __always_inline void send_last_word(struct ledger_task *account, struct task_struct *task,
 					   u64 exec_ns)
@@ -164,7 +170,7 @@ static __always_inline void send_last_word(struct ledger_task *account, struct t
 	} else {
 		keep_sum(account, task);
 	}
-	account->begin_ns = 0;
+	close_account(account);
 }
 
 /* Throttled by a quota: from 6.18 the task itself is marked, before that its queue. */
@@ -178,6 +184,16 @@ static __always_inline bool is_throttled(struct task_struct *task)
 	       task->se.cfs_rq->throttle_count > 0;
 }
 
+static __always_inline void wait_as_before(struct ledger_task *account, struct wait *wait)
+{
+	const struct ledger_cause *cause = ledger_cause_at(account, account->cause - 1);
+
+	wait->state = cause->state;
+	wait->call = cause->call;
+	wait->object = cause->object;
+	wait->holder = cause->holder;
+}
+
 static __always_inline void leave_cpu(struct task_struct *task, struct ledger_stolen *stolen,
 				      u64 now)
 {
@@ -189,22 +205,28 @@ static __always_inline void leave_cpu(struct task_struct *task, struct ledger_st
 
 	if (!account)
 		return;
-	if (nvcsw == account->nvcsw) {
+	if (nvcsw == account->nvcsw)
 		account->involuntary++;
-		wait.state = is_throttled(task) ? STATE_RUNQ_THROTTLED : STATE_RUNQ_PREEMPTED;
-	} else {
-		account->nvcsw = nvcsw;
+	else
 		account->voluntary++;
-	}
-	if ((task_state(task) & TASK_DEAD) || (account->flags & ACCOUNT_LEAVE)) {
+	/* One that wanted to block, but has a signal to see to, stays runnable. */
+	if (nvcsw == account->nvcsw || !task_state(task))
+		wait.state = is_throttled(task) ? STATE_RUNQ_THROTTLED : STATE_RUNQ_PREEMPTED;
+	account->nvcsw = nvcsw;
+	if ((task_state(task) & TASK_DEAD) || account->is_unwanted) {
 		ledger_finish(account, stolen, exec_ns, now);
-		send_last_word(account, task, exec_ns);
+		if (account->is_left)
+			close_account(account);
+		else
+			send_last_word(account, task, exec_ns);
 		if (!cfg_task_storage)
 			drop_account(task); /* storage goes with its task */
 		return;
 	}
 	if (!wait.state)
-		judge_block(task, &wait, &object);
+		judge_block(task, &wait, &object, true);
+	if (wait.is_resumed && account->cause)
+		wait_as_before(account, &wait);
 	if (ledger_switch_out(account, &wait, stolen, exec_ns, now) && object.file)
 		object_send(task, &object);
 }
@@ -246,8 +268,11 @@ static __always_inline void charge_cpu_account(struct ledger_cpu *cpu, struct ta
 					       u64 now)
 {
 	u64 passed = now - cpu->last_ns;
-	u64 irq_ns = cpu->stolen.irq_ns, softirq_ns = cpu->stolen.softirq_ns;
+	u64 irq_ns = cpu->stolen.irq_ns - cpu->irq_told_ns;
+	u64 softirq_ns = cpu->stolen.softirq_ns - cpu->softirq_told_ns;
 
+	cpu->irq_told_ns += irq_ns;
+	cpu->softirq_told_ns += softirq_ns;
 	cpu->switches++;
 	cpu->last_ns = now;
 	if (!cpu->begin_ns) {
@@ -282,15 +307,18 @@ static __always_inline void take_cpu(struct task_struct *task, struct task_struc
 		cpu->task = (u64)task;
 		cpu->exec_ns = task->se.sum_exec_runtime;
 		cpu->irq = cpu->softirq = 0; /* no interrupt switches */
-		cpu->stolen.irq_ns = cpu->stolen.softirq_ns = 0;
+		cpu->stolen.irq_taken_ns = cpu->stolen.irq_ns;
+		cpu->stolen.softirq_taken_ns = cpu->stolen.softirq_ns;
 		if (account)
 			cpu->queue_ns += queued_ns(account, now);
 	}
 	if (!account)
 		return;
 	if (prev->pid && task->nr_cpus_allowed < (int)cfg_cpus &&
-	    idle_cpu_is_forbidden(task, account))
+	    idle_cpu_is_forbidden(task, account, now))
 		kind = WAKER_NOT_ALLOWED;
+	if (ledger_is_on_cpu(account)) /* its switch-out was missed */
+		account->nvcsw = task->nvcsw;
 	ledger_switch_in(account, kind == WAKER_RAN ? task_tid(prev) : 0, kind,
 			 task->se.sum_exec_runtime, now);
 }
@@ -303,11 +331,17 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 	struct ledger_stolen stolen = {};
 
 	if (cpu) {
+		cpu->seq++;
+		ledger_barrier();
 		charge_cpu_account(cpu, prev, now);
 		stolen = cpu->stolen;
 	}
 	/* The one with many ways comes last: the verifier goes through what follows for each. */
 	take_cpu(next, prev, cpu, now);
+	if (cpu) {
+		ledger_barrier();
+		cpu->seq++;
+	}
 	if (prev->pid)
 		leave_cpu(prev, &stolen, now);
 	return 0;
@@ -420,7 +454,19 @@ int BPF_PROG(ledger_irq_exit)
 	return irq_exit();
 }
 
-/* The CPU's own timer does not come as an irq on x86. */
+/* Work that an interrupt was asked to do, and the CPU's own timer, do not come as an irq on x86. */
+SEC("?tp_btf/irq_work_entry")
+int BPF_PROG(ledger_work_entry)
+{
+	return irq_entry();
+}
+
+SEC("?tp_btf/irq_work_exit")
+int BPF_PROG(ledger_work_exit)
+{
+	return irq_exit();
+}
+
 SEC("?tp_btf/local_timer_entry")
 int BPF_PROG(ledger_timer_entry)
 {
@@ -463,9 +509,9 @@ static __always_inline struct ledger_task *open_account(struct task_struct *task
 {
 	struct ledger_task *account = account_place(task);
 
-	if (account && account->begin_ns)
-		return NULL;
-	if (account) /* it was followed before: an exec, or a filter that changed */
+	if (account && !account->is_closed)
+		return NULL; /* or somebody else is just opening it */
+	if (account)	     /* it was followed before: an exec, or a filter that changed */
 		drop_account(task);
 	account = make_account(task);
 	if (!account) {
@@ -532,19 +578,28 @@ static __always_inline void judge_again(struct task_struct *task, bool was_follo
 	bool is_wanted = filter_wants_still(task, was_followed, comm);
 	struct ledger_task *account = account_of(task);
 
-	if (account && is_wanted)
-		account->flags &= ~ACCOUNT_LEAVE;
-	else if (account)
-		account->flags |= ACCOUNT_LEAVE;
+	if (account)
+		account->is_unwanted = !is_wanted;
 	else if (is_wanted && (u32)task->pid == (u32)bpf_get_current_pid_tgid())
 		open_here(task);
+}
+
+/* In the hash it still has its old number; its start is that of the old leader by now. */
+static __always_inline struct ledger_task *account_before_exec(struct task_struct *task, u32 pid)
+{
+	struct ledger_task *account;
+
+	if (cfg_task_storage)
+		return account_of(task);
+	account = bpf_map_lookup_elem(&ledger_pids, &pid);
+	return account && account->begin_ns ? account : NULL;
 }
 
 /* By an exec, one that is not the leader becomes it: another thread, as far as tids go. */
 SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(ledger_exec, struct task_struct *task, int old_pid)
 {
-	struct ledger_task *account = account_of(task);
+	struct ledger_task *account = account_before_exec(task, (u32)old_pid);
 
 	if (account && task->pid != old_pid)
 		close_here(account, task, bpf_ktime_get_ns());
@@ -579,20 +634,21 @@ int ledger_seed(struct bpf_iter__task *ctx)
 	struct object object = {};
 	struct wait wait = {.state = STATE_RUNQ_PREEMPTED};
 	struct ledger_task *account;
+	bool is_wanted;
 
 	if (!task)
 		return 0;
 	account = account_of(task);
-	if (!filter_wants_still(task, account != NULL, NULL)) {
-		if (account)
-			account->flags |= ACCOUNT_LEAVE;
+	is_wanted = filter_wants_still(task, account != NULL, NULL);
+	if (account) {
+		account->is_unwanted = !is_wanted;
 		return 0;
 	}
-	if (account)
+	if (!is_wanted || task->exit_state)
 		return 0;
 	/* One that runs just now is found out at its next switch, by its run time. */
 	if (task_state(task))
-		judge_block(task, &wait, &object);
+		judge_block(task, &wait, &object, false);
 	if (open_account(task, &wait, bpf_ktime_get_ns()) && object.file)
 		object_send(task, &object);
 	return 0;
@@ -601,20 +657,18 @@ int ledger_seed(struct bpf_iter__task *ctx)
 /* Up to now; what it is busy with is closed on paper. False if a switch came between. */
 static __always_inline bool copy_cpu(const struct ledger_cpu *cpu, struct rec_cpu *row, u64 now)
 {
-	u64 switches = *(volatile const u64 *)&cpu->switches;
+	u32 seq = ledger_read_seq(&cpu->seq);
 	u64 last = cpu->last_ns;
 	u32 use = cpu->use;
 
-	ledger_barrier();
 	for (u32 i = 0; i < CPU_USE_COUNT; i++)
 		row->ns[i] = cpu->ns[i] + (i == use && now > last ? now - last : 0);
 	row->begin_ns = cpu->begin_ns;
 	row->end_ns = now > last ? now : last;
 	row->queue_ns = cpu->queue_ns;
-	row->switches = switches;
+	row->switches = cpu->switches;
 	row->missed = cpu->missed;
-	ledger_barrier();
-	return switches == *(volatile const u64 *)&cpu->switches;
+	return ledger_is_whole(&cpu->seq, seq);
 }
 
 /* False if there is no room left; the whole program is then run again. */
@@ -645,7 +699,7 @@ static __always_inline bool is_as_before(const struct ledger_task *account)
 	struct live_config *live = live_config();
 
 	return account->read_seq == account->seq && ledger_is_blocked(account->state) &&
-	       !account->wake_ns && live && !live->all_rows;
+	       !account->wake_ns && !account->is_unwanted && live && !live->all_rows;
 }
 
 /* Rows of all that live. Stateless: it runs again for a task when the buffer was full. */
@@ -655,7 +709,7 @@ int ledger_rows(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 	struct ledger_task *account;
 	struct rec_ledger *row;
-	bool is_whole = false;
+	bool is_whole = false, leaves;
 	u32 zero = 0, seq = 0;
 	u64 now;
 
@@ -667,7 +721,7 @@ int ledger_rows(struct bpf_iter__task *ctx)
 	}
 	account = account_of(task);
 	row = bpf_map_lookup_elem(&ledger_scratch, &zero);
-	if (!account || !row || is_as_before(account))
+	if (!account || !row || account->is_left || is_as_before(account))
 		return 0;
 	now = bpf_ktime_get_ns();
 	for (int attempt = 0; attempt < ROW_ATTEMPTS && !is_whole; attempt++) {
@@ -679,8 +733,11 @@ int ledger_rows(struct bpf_iter__task *ctx)
 		return 0;
 	}
 	emit_header(&row->hdr, SIG_LEDGER, SIG_VERSION_LEDGER, sizeof(*row), 1, task);
-	fill_row(row, account, task, task->se.sum_exec_runtime, 0);
+	/* A sleeper that is no longer wanted would be followed until it wakes up. */
+	leaves = account->is_unwanted && ledger_is_blocked(row->open_state);
+	fill_row(row, account, task, task->se.sum_exec_runtime, leaves ? LEDGER_LAST : 0);
 	if (!bpf_seq_write(ctx->meta->seq, row, sizeof(*row))) {
+		account->is_left = leaves;
 		account->read_seq = seq;
 		note_told(&account->told, row);
 	}

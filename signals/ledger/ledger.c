@@ -16,6 +16,8 @@ static const struct probe probes[] = {
 	{.program = "ledger_softirq_exit", .is_optional = true, .maps = {ACCOUNTS}},
 	{.program = "ledger_irq_entry", .is_optional = true, .maps = {ACCOUNTS}},
 	{.program = "ledger_irq_exit", .is_optional = true, .maps = {ACCOUNTS}},
+	{.program = "ledger_work_entry", .is_optional = true, .maps = {ACCOUNTS}},
+	{.program = "ledger_work_exit", .is_optional = true, .maps = {ACCOUNTS}},
 	{.program = "ledger_timer_entry", .is_optional = true, .maps = {ACCOUNTS}},
 	{.program = "ledger_timer_exit", .is_optional = true, .maps = {ACCOUNTS}},
 	{.program = "ledger_newtask", .maps = {ACCOUNTS, "ledger_blank_task"}},

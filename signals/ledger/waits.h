@@ -17,9 +17,11 @@ enum wait_kind {
 	WAIT_NET,    /* its first argument is the socket */
 	WAIT_CHILD,
 	WAIT_DISK,
-	WAIT_SYNC,  /* for a disk, and its first argument is the file */
-	WAIT_FUTEX, /* its word tells a lock from a condition */
-	WAIT_FILE,  /* its first argument is a file, whose kind tells */
+	WAIT_SYNC,	/* for a disk, and its first argument is the file */
+	WAIT_FUTEX,	/* its word tells a lock from a condition */
+	WAIT_FILE,	/* its first argument is a file, whose kind tells */
+	WAIT_FILE_LOCK, /* likewise, for a lock on it */
+	WAIT_RESUMED,	/* goes on with the one that a signal interrupted */
 };
 
 #endif

@@ -72,20 +72,25 @@ static __always_inline u64 queued_ns(const struct ledger_task *account, u64 now)
 	return since && since < now ? now - since : 0;
 }
 
-#define AFFINITY_CPUS_MAX 64 /* on larger machines only the first ones are looked at */
+#define AFFINITY_CPUS_MAX 64		 /* on larger machines only the first ones are looked at */
+#define AFFINITY_WAIT_NS  50000		 /* shorter waits are not worth the look */
+#define CPU_SILENT_NS	  60000000000ULL /* a CPU that is idle so long is not online */
 
 /* While it waited, a CPU was idle all the time on which it may not run. */
 static __always_inline bool idle_cpu_is_forbidden(struct task_struct *task,
-						  const struct ledger_task *account)
+						  const struct ledger_task *account, u64 now)
 {
 	u64 since = ledger_is_blocked(account->state) ? account->wake_ns : account->last_ns;
-	u64 allowed = BPF_CORE_READ(task, cpus_ptr, bits[0]);
+	u64 allowed;
 
+	if (now - since < AFFINITY_WAIT_NS || (task->flags & PF_KTHREAD))
+		return false;
+	allowed = BPF_CORE_READ(task, cpus_ptr, bits[0]);
 	for (u32 i = 0; i < AFFINITY_CPUS_MAX && i < cfg_cpus; i++) {
 		struct ledger_cpu *cpu = cpu_account(i);
 
 		if (cpu && cpu->use == CPU_USE_IDLE && cpu->begin_ns && cpu->last_ns <= since &&
-		    !(allowed >> i & 1))
+		    now - cpu->last_ns < CPU_SILENT_NS && !(allowed >> i & 1))
 			return true;
 	}
 	return false;

@@ -150,7 +150,7 @@ static void parts_are_the_wall_whatever_comes(void **state)
 
 		now += (u64)rand() % 1000;
 		exec += (u64)rand() % 300;
-		stolen.irq_ns = (u64)rand() % 200;
+		stolen.irq_ns += (u64)rand() % 200;
 		switch (rand() % 6) {
 		case 0:
 			wait_for(chosen, (u64)rand() % 20, exec, now);
@@ -246,7 +246,8 @@ static void call_is_split_from_the_threads_own_code(void **state)
 	stolen.irq_ns = 10;
 	wait_for(STATE_BLOCKED_PIPE, 1, 0, 1150);
 	get_cpu(0, 1250);
-	stolen.irq_ns = 10;
+	stolen.irq_taken_ns = stolen.irq_ns; /* as a switch-in does */
+	stolen.irq_ns += 10;
 	split_fault_begin(&account, &stolen, 1300);
 	split_fault_end(&account, &stolen, 1310);
 	assert_true(split_call_end(&account, STATE_CPU_USER, &stolen, 1320, &cost));
