@@ -433,6 +433,14 @@ int BPF_PROG(ledger_timer_exit)
 	return irq_exit();
 }
 
+/* Whether Tier B takes this process: the governor may have given it up, for it or for all. */
+static __always_inline bool is_split(u32 tgid)
+{
+	struct live_config *live = cfg_split ? live_config() : NULL;
+
+	return live && !live->no_split && !bpf_map_lookup_elem(&split_off, &tgid);
+}
+
 /* What the kernel itself counts, so that a report can hold the two against each other. */
 static __always_inline void note_task(struct ledger_task *account, struct task_struct *task)
 {
@@ -445,14 +453,15 @@ static __always_inline void note_task(struct ledger_task *account, struct task_s
 	account->exec_ns = account->exec_before_ns = task->se.sum_exec_runtime;
 	account->delay_before_ns = task->sched_info.run_delay;
 	account->flags = task->flags & PF_KTHREAD ? ACCOUNT_KERNEL : 0;
-	if (cfg_split && !bpf_map_lookup_elem(&split_off, &account->tgid))
+	if (is_split(account->tgid))
 		account->flags |= ACCOUNT_SPLIT;
 }
 
 /* A new thread, too, goes on inside the system call that made it. */
-static __always_inline u32 first_state_on_cpu(const struct wait *wait)
+static __always_inline u32 first_state_on_cpu(const struct ledger_task *account,
+					      const struct wait *wait)
 {
-	if (!cfg_split)
+	if (!(account->flags & ACCOUNT_SPLIT))
 		return STATE_CPU;
 	return wait->call || wait->state == STATE_BLOCKED_FORK ? STATE_CPU_SYSCALL : STATE_CPU_USER;
 }
@@ -462,6 +471,7 @@ static __always_inline struct ledger_task *open_account(struct task_struct *task
 							const struct wait *wait, u64 now)
 {
 	struct ledger_task *account = account_place(task);
+	u32 state = wait->state;
 
 	if (account && account->begin_ns)
 		return NULL;
@@ -475,7 +485,9 @@ static __always_inline struct ledger_task *open_account(struct task_struct *task
 	note_task(account, task);
 	if (ledger_is_blocked(wait->state))
 		ledger_name_block(account, wait);
-	ledger_begin(account, wait->state, first_state_on_cpu(wait), now);
+	if (state == STATE_CPU_SYSCALL && !(account->flags & ACCOUNT_SPLIT))
+		state = STATE_CPU;
+	ledger_begin(account, state, first_state_on_cpu(account, wait), now);
 	return account;
 }
 
@@ -513,7 +525,7 @@ static __always_inline void close_here(struct ledger_task *account, struct task_
 
 static __always_inline void open_here(struct task_struct *task)
 {
-	struct wait wait = {.state = cfg_split ? STATE_CPU_SYSCALL : STATE_CPU};
+	struct wait wait = {.state = STATE_CPU_SYSCALL};
 	u64 now = bpf_ktime_get_ns();
 	struct ledger_task *account = open_account(task, &wait, now);
 
