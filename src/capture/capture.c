@@ -226,6 +226,8 @@ static size_t take_rows(struct capture *capture, const char *buf, size_t size)
 
 		if (hdr->size < sizeof(*hdr) || hdr->size > size - at)
 			break;
+		if (capture->config.on_row)
+			capture->config.on_row(capture->config.row_context, hdr);
 		reader_push(capture->reader, hdr, hdr->size);
 		capture->rows++;
 		at += hdr->size;
@@ -325,6 +327,21 @@ int capture_set_live(struct capture *capture, const struct live_config *live)
 	}
 	sum_up_filters(capture, &whole);
 	return bpf_map_update_elem(fd, &zero, &whole, BPF_ANY) ? -errno : 0;
+}
+
+int capture_split_off(struct capture *capture, u32 tgid)
+{
+	const struct bpf_map *map = object_map(capture, "split_off");
+	const u8 off = 1;
+
+	if (!map || bpf_map__fd(map) < 0)
+		return -ENOENT;
+	return bpf_map_update_elem(bpf_map__fd(map), &tgid, &off, BPF_ANY) ? -errno : 0;
+}
+
+void capture_detach_probe(struct capture *capture, size_t i)
+{
+	attach_undo(&capture->probes[i]);
 }
 
 void capture_kick(struct capture *capture)
