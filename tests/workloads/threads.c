@@ -4,6 +4,9 @@
  */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +46,68 @@ static void start_threads(pthread_t *threads, int count, void *(*body)(void *))
 	for (int i = 0; i < count; i++)
 		must(!pthread_create(&threads[i], &small, body, (void *)(long)i),
 		     "create a thread");
+}
+
+#define STORM_MS      10000
+#define STORM_THREADS 4
+
+static _Atomic bool storm_is_over;
+
+/* One in two is busy now and then; the others wait most of the time. */
+static void *outlive(void *number)
+{
+	while (!storm_is_over) {
+		long long end = now() + ((long)number % 2 ? 2 * MS : 0);
+
+		while (now() < end)
+			;
+		sleep_ms(5);
+	}
+	return NULL;
+}
+
+static long long cpu_of_children(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_CHILDREN, &used);
+	return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 * MS +
+	       (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * US;
+}
+
+/* With a thread of its own, which may well be the last of the two. */
+static void die_at_once(void)
+{
+	pthread_t thread;
+
+	must(!pthread_create(&thread, NULL, outlive, NULL), "make a thread");
+	storm_is_over = true;
+	syscall(SYS_exit, 0); /* pthread_exit() would look for a library first */
+}
+
+/* threads: how many there were in all. children: processes; children.cpu: their CPU time, by the
+ * kernel's count. */
+void do_storm(void)
+{
+	long long end = now() + STORM_MS * MS;
+	pthread_t threads[STORM_THREADS];
+	long long children = 0;
+
+	start_threads(threads, STORM_THREADS, outlive);
+	for (; now() < end; children++) {
+		pid_t child = fork();
+
+		must(child >= 0, "fork");
+		if (child == 0)
+			die_at_once();
+		waitpid(child, NULL, 0);
+	}
+	storm_is_over = true;
+	for (int i = 0; i < STORM_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	truth("children", children);
+	truth("children.cpu", cpu_of_children());
+	truth("threads", 1 + STORM_THREADS + 2 * children);
 }
 
 /* threads: how many there were, with the first. */
