@@ -33,10 +33,11 @@ struct process_key {
 	u64 tgid;
 };
 
-/* Of processes some of whose threads' last words found no room: the sum of these. */
+/* Of processes some of whose threads' last words found no room: the sum of these. One is nobody's.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, LEDGER_SUMS_MAX);
+	__uint(max_entries, LEDGER_SUMS_MAX + 1);
 	__type(key, struct process_key);
 	__type(value, struct rec_ledger);
 } ledger_sums SEC(".maps");
@@ -124,30 +125,46 @@ static __always_inline void note_told(struct ledger_told *told, const struct rec
 	told->end_ns = row->end_ns;
 }
 
-/* A last word that finds no room costs its detail; its time is kept with its process's. */
+static __always_inline struct rec_ledger *sum_of(const struct process_key *key)
+{
+	struct rec_ledger *sum = bpf_map_lookup_elem(&ledger_sums, key);
+	struct rec_ledger *blank;
+	u32 zero = 0;
+
+	if (sum)
+		return sum;
+	blank = bpf_map_lookup_elem(&ledger_blank, &zero);
+	if (blank)
+		bpf_map_update_elem(&ledger_sums, key, blank, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&ledger_sums, key);
+}
+
+/*
+ * A last word that finds no room costs its detail; its time is kept with its process's. Where there
+ * are too many of these, with that of nobody in particular, whose place is the first to be taken.
+ */
 static __always_inline void keep_sum(const struct ledger_task *account, struct task_struct *task)
 {
 	struct process_key key = {.start_ns = account->start_ns, .tgid = account->tgid};
-	struct rec_ledger *sum = bpf_map_lookup_elem(&ledger_sums, &key);
-	u32 zero = 0;
+	struct process_key nobody = {};
+	struct rec_ledger *rest = sum_of(&nobody);
+	struct rec_ledger *sum = sum_of(&key);
 
 	if (!sum) {
-		struct rec_ledger *blank = bpf_map_lookup_elem(&ledger_blank, &zero);
-
-		if (blank)
-			bpf_map_update_elem(&ledger_sums, &key, blank, BPF_NOEXIST);
-		sum = bpf_map_lookup_elem(&ledger_sums, &key);
+		key = nobody;
+		sum = rest;
 	}
 	if (!sum) {
 		EMIT_NOT_COALESCED(LEDGER, no_room);
 		return;
 	}
 	emit_header(&sum->hdr, SIG_LEDGER, SIG_VERSION_LEDGER, sizeof(*sum), 1, task);
-	sum->hdr.tgid = account->tgid;
-	sum->hdr.start_ns = account->start_ns;
+	sum->hdr.tgid = (u32)key.tgid;
+	sum->hdr.start_ns = key.start_ns;
 	sum->hdr.tid = 0;
 	sum->flags = LEDGER_SUM;
-	bpf_probe_read_kernel(sum->comm, sizeof(sum->comm), task->comm);
+	if (key.tgid)
+		bpf_probe_read_kernel(sum->comm, sizeof(sum->comm), task->comm);
 	add_to_sum(sum, account, task);
 }
 

@@ -74,8 +74,10 @@ truth() { awk -v key="$1" '$1 == key { print $2 }' "$work/truth"; }
 # The kernel's own counters, read past dwell: counted KEY sums it over CPUs and signals.
 dump_counts() {
 	local id
-	id=$(bpftool map show -j | jq ".[] | select(.name == \"emit_counts\" and any(.pids[]?; .pid == $1)) | .id")
-	bpftool map dump id "$id" -j >"$work/counts"
+	for id in $(awk '/^map_id/ { print $2 }' "/proc/$1/fdinfo/"* 2>/dev/null); do
+		[ "$(bpftool map show id "$id" -j | jq -r .name)" = emit_counts ] || continue
+		bpftool map dump id "$id" -j >"$work/counts"
+	done
 }
 counted() { jq "[.[0].formatted.values[].value.of[].$1] | add" "$work/counts"; }
 told() { sql "SELECT cast(total(count) AS INTEGER) FROM losses WHERE cause = '$1'"; }
