@@ -69,7 +69,10 @@ int capture_attach(struct capture *capture);
 /* How far probe i got, and why no further (failure->err is 0 for one that is attached). */
 const struct failure *capture_failure(const struct capture *capture, size_t i);
 
-/* Runs probe i, a PROBE_ITER, once; the records that it writes go to the worker: 0 or -errno. */
+/*
+ * Runs probe i, a PROBE_ITER, once; the records that it writes go to the worker: 0 or -errno;
+ * -EAGAIN if the worker is too busy for all of them: the rest was not read.
+ */
 int capture_run_iter(struct capture *capture, size_t i);
 
 /*

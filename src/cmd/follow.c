@@ -290,7 +290,11 @@ static void end_window(struct follow *follow, bool is_last)
 	bool is_alert = false;
 	int err = read_rows(follow, is_last || follow->window_ns == follow->begin_ns);
 
-	if (err)
+	if (err == -EAGAIN)
+		log_info(
+			"some threads are missing in a window, as the worker process is too busy%s",
+			is_last ? "" : "; the next one has them");
+	else if (err)
 		log_error("threads that still run are missing in a window: reading them failed: %s",
 			  strerror(-err));
 	if (is_last)

@@ -48,9 +48,10 @@ static void start_threads(pthread_t *threads, int count, void *(*body)(void *))
 		     "create a thread");
 }
 
-#define STORM_MS      10000
-#define STORM_THREADS 4 /* that live */
-#define STORM_BROOD   8 /* of each child, beside its first */
+#define STORM_MS      8000
+#define CALM_MS	      4000 /* after it, so that those who live die in peace */
+#define STORM_THREADS 4	   /* that live */
+#define STORM_BROOD   8	   /* of each child, beside its first */
 
 static _Atomic bool storm_is_over;
 
@@ -107,6 +108,7 @@ void do_storm(void)
 			die_at_once();
 		waitpid(child, NULL, 0);
 	}
+	sleep_ms(CALM_MS);
 	storm_is_over = true;
 	for (int i = 0; i < STORM_THREADS; i++)
 		pthread_join(threads[i], NULL);
