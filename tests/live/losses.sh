@@ -124,6 +124,8 @@ dead_ns() { sql "SELECT cast(total(l.ns) AS INTEGER) FROM ledger l JOIN threads 
 sums="SELECT cast(total(threads) AS INTEGER) FROM threads WHERE begin_ns = 0"
 judge_storm() {
 	check "$what: parts - wall = 0 ns on every thread" is "$unclosed" 0
+	check "$what: the report says so too" sh -c "'$DWELL' report --json '$file' |
+		jq -e '.quality.closure_error_ns == 0 and .quality.lost.ring_full == $(counted ring_full)'"
 	check "$what: no part is negative" is "SELECT count(*) FROM ledger WHERE ns < 0 OR count < 0" 0
 	check "$what: threads that lived are there from begin to end" is "SELECT count(*) FROM threads
 		WHERE pid = $storm AND begin_ns > 0 AND is_dead AND end_ns - begin_ns > 11500000000" 5
