@@ -2,10 +2,8 @@
 #include "follow.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -15,6 +13,7 @@
 #include "../model/signal.h"
 #include "brake.h"
 #include "cmd.h"
+#include "interrupts.h"
 #include "minutes.h"
 #include "target.h"
 
@@ -37,10 +36,7 @@ struct follow {
 	struct target target;
 	struct minutes minutes;
 	struct brake brake;
-	sigset_t mask_before;
-	int signal_fd;
-	int ended_by;	  /* signal; 0: none */
-	bool is_told_end; /* Ctrl-C: the command got it as well, and has the say */
+	struct interrupts interrupts;
 	u64 begin_ns;	  /* of the whole */
 	u64 window_ns;	  /* begin of the window that is open */
 	bool is_given_up; /* by the governor: dwell cost too much */
@@ -186,29 +182,6 @@ static int start_session(struct follow *follow)
 	return err;
 }
 
-static int hold_signals(struct follow *follow)
-{
-	sigset_t held;
-
-	sigemptyset(&held);
-	sigaddset(&held, SIGINT);
-	sigaddset(&held, SIGTERM);
-	sigaddset(&held, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &held, &follow->mask_before);
-	follow->signal_fd = signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK);
-	return follow->signal_fd < 0 ? -errno : 0;
-}
-
-/* From here on a second signal ends dwell at once, as it would any program. */
-static void release_signals(struct follow *follow)
-{
-	if (follow->signal_fd < 0)
-		return;
-	close(follow->signal_fd);
-	follow->signal_fd = -1;
-	sigprocmask(SIG_SETMASK, &follow->mask_before, NULL);
-}
-
 /* --- windows --- */
 
 static u64 file_bytes(const struct session_files *files)
@@ -312,32 +285,25 @@ static void end_window(struct follow *follow, bool is_last)
 		show_progress(follow, &health);
 }
 
-/* Looks at the signals that came; Ctrl-C reached the command too, so that one decides. */
-static void take_signals(struct follow *follow)
+static void sleep_until(struct follow *follow, u64 deadline_ns)
 {
-	struct signalfd_siginfo info;
-
-	while (read(follow->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		bool is_from_terminal = info.ssi_code == SI_KERNEL;
-
-		if (info.ssi_signo == SIGCHLD)
-			continue; /* asked below, by pid */
-		if (is_from_terminal && follow->target.pid && !follow->is_told_end)
-			follow->is_told_end = true;
-		else
-			follow->ended_by = (int)info.ssi_signo;
-	}
+	interrupts_sleep(&follow->interrupts, deadline_ns, follow->target.pid);
 }
 
-static bool is_over(struct follow *follow)
+static bool has_ended(struct follow *follow)
 {
 	const struct follow_options *options = follow->options;
 
-	if (follow->ended_by || follow->is_given_up)
+	if (follow->interrupts.ended_by)
 		return true;
 	if (options->command && target_has_ended(&follow->target))
 		return true;
 	return options->duration_ns && clock_now_ns() - follow->begin_ns >= options->duration_ns;
+}
+
+static bool is_over(struct follow *follow)
+{
+	return follow->is_given_up || has_ended(follow);
 }
 
 static u64 next_deadline(const struct follow *follow)
@@ -346,19 +312,6 @@ static u64 next_deadline(const struct follow *follow)
 	u64 end = follow->begin_ns + follow->options->duration_ns;
 
 	return follow->options->duration_ns && end < window ? end : window;
-}
-
-/* Sleeps until a signal comes or the deadline is there. */
-static void sleep_until(struct follow *follow, u64 deadline_ns)
-{
-	struct pollfd ready = {.fd = follow->signal_fd, .events = POLLIN};
-	u64 now = clock_now_ns();
-	u64 left = deadline_ns > now ? deadline_ns - now : 0;
-	struct timespec limit = {.tv_sec = (time_t)(left / NS_PER_S),
-				 .tv_nsec = (long)(left % NS_PER_S)};
-
-	if (ppoll(&ready, 1, &limit, NULL) > 0)
-		take_signals(follow);
 }
 
 /* Whoever stopped us may have stopped the command as well: its end belongs to the result. */
@@ -373,8 +326,8 @@ static void wait_for_target(struct follow *follow, u64 limit_ns)
 /* Nothing is measured any more; the command goes on, and its status is still wanted. */
 static void outlast_target(struct follow *follow)
 {
-	while (!follow->ended_by && !target_has_ended(&follow->target))
-		sleep_until(follow, clock_now_ns() + NS_PER_S);
+	while (!has_ended(follow))
+		sleep_until(follow, clock_now_ns() + NS_PER_S / 10);
 }
 
 static void keep_windows(struct follow *follow)
@@ -388,10 +341,10 @@ static void keep_windows(struct follow *follow)
 		if (clock_now_ns() >= deadline && !is_over(follow))
 			end_window(follow, false);
 	}
-	if (follow->ended_by && follow->options->command)
+	if (follow->interrupts.ended_by && follow->options->command)
 		wait_for_target(follow, GRACE_NS);
 	if (!follow->is_given_up)
-		release_signals(follow);
+		interrupts_release(&follow->interrupts);
 	if (follow->options->command)
 		nanosleep(&pause, NULL);
 	end_window(follow, true);
@@ -404,14 +357,15 @@ static void keep_windows(struct follow *follow)
 static int start(struct follow *follow)
 {
 	const struct follow_options *options = follow->options;
-	int err = hold_signals(follow);
+	int err = interrupts_hold(&follow->interrupts);
 
 	if (!err)
 		err = queue_create(FOLLOW_QUEUE_BYTES, &follow->queue);
 	if (!err)
 		err = worker_start(follow->queue, NULL, 0, &follow->worker);
 	if (!err && options->command)
-		err = target_hold(&follow->target, options->command, &follow->mask_before);
+		err = target_hold(&follow->target, options->command,
+				  &follow->interrupts.mask_before);
 	if (err)
 		log_error("cannot start: %s; see ulimit -u and the free memory", strerror(-err));
 	return err;
@@ -451,8 +405,8 @@ static void follow_tasks(struct follow *follow)
 	result->status = result->is_complete ? EXIT_OK : EXIT_FAILED;
 	if (follow->options->command && !follow->target.pid)
 		result->status = follow->target.status;
-	else if (follow->options->command && follow->ended_by)
-		result->status = 128 + follow->ended_by;
+	else if (follow->options->command && follow->interrupts.ended_by)
+		result->status = 128 + follow->interrupts.ended_by;
 }
 
 void follow_run(const struct follow_options *options, struct follow_result *ret_result)
@@ -462,7 +416,7 @@ void follow_run(const struct follow_options *options, struct follow_result *ret_
 		.result = ret_result,
 		.target.go_fd = -1,
 		.minutes.stats_fd = -1,
-		.signal_fd = -1,
+		.interrupts.fd = -1,
 	};
 
 	*ret_result =
@@ -475,7 +429,7 @@ void follow_run(const struct follow_options *options, struct follow_result *ret_
 				follow_tasks(&follow);
 		}
 	}
-	release_signals(&follow);
+	interrupts_release(&follow.interrupts);
 	minutes_close(&follow.minutes);
 	target_leave(&follow.target);
 	capture_close(follow.capture);
