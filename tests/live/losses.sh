@@ -6,9 +6,9 @@
 need_root
 
 work=$(mktemp -d)
-pids=()
+# Jobs that are left, not pids that were: a storm of processes uses numbers again.
 end() {
-	for pid in "${pids[@]}"; do kill -CONT "$pid" && kill -9 "$pid"; done 2>/dev/null
+	for pid in $(jobs -p); do kill -9 "$pid"; done 2>/dev/null
 	rm -rf "$work"
 }
 trap end EXIT
@@ -25,7 +25,6 @@ unclosed="SELECT count(*) FROM (SELECT t.end_ns - t.begin_ns AS wall, total(l.ns
 # --- --max-overhead ---
 
 dd if=/dev/zero of=/dev/null bs=1 status=none & storm=$!
-pids+=($storm)
 timeout 60 "$DWELL" record --max-overhead 0.1% --tier B -p $storm -d 30 -o "$file" 2>"$work/err"
 check "0.1 % under a storm of system calls: it ends well" test $? -eq 0
 kill $storm
@@ -88,7 +87,6 @@ cp "$TOOLS/workloads/oracle" "$work/$name"
 # start_dwell OPTIONS: as $dwell; comes back when its hooks are attached
 start_dwell() {
 	"$DWELL" record "$@" 2>"$work/err" & dwell=$!
-	pids+=($dwell)
 	for _ in $(seq 100); do
 		grep -qs ^link_type "/proc/$dwell/fdinfo/"* && break
 		sleep 0.1
@@ -103,7 +101,6 @@ stand_still() {
 	stopped=$dwell
 	[ "$who" = reader ] || stopped=$(pgrep -n -P "$dwell")
 	"$work/$name" storm >"$work/truth" & storm=$!
-	pids+=($storm)
 	sleep 2
 	kill -STOP "$stopped"
 	sleep 5
