@@ -70,6 +70,7 @@ struct filter_key {
 	KNOB(scope, SCOPE_NONE, SCOPE_NONE, SCOPE_LISTED, "which tasks are measured")              \
 	KNOB(all_rows, 0, 0, 1, "read out also threads that did not move since the last time")     \
 	KNOB(no_detail, 0, 0, 1, "do not tell what blocked threads wait for: only how")            \
+	KNOB(no_split, 0, 0, 1, "Tier B is given up: calls_stop takes all out, none is let in")    \
 	KNOB(split_off_tgid, 0, 0, PID_LIMIT, "whose threads calls_stop takes out of Tier B")      \
 	KNOB(filter_kinds, 0, 0, FILTER_KIND_BIT(FILTER_KIND_COUNT) - 1,                           \
 	     "bits of the filter kinds in use; capture sets it from the filters")                  \

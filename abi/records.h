@@ -170,6 +170,7 @@ struct rec_calls {
 	u64 thread_start_ns;
 	u64 begin_ns;
 	u64 is_last;	  /* 1: the thread is about to end */
+	u64 recent;	  /* calls since the row before; 0 in a last word */
 	u64 faults_begun; /* = ended + failed + 1 if one is under way */
 	u64 faults_ended;
 	u64 faults_failed;	/* ended in a signal or an error */

@@ -28,6 +28,15 @@ static __always_inline void split_end_fault_badly(struct ledger_task *account)
 	account->in_fault = 0;
 }
 
+/* It was taken out of Tier B: from here on its time on a CPU is one, as with others. */
+static __always_inline void split_leave(struct ledger_task *account, struct ledger_stolen *stolen,
+					u64 now)
+{
+	split_end_fault_badly(account);
+	split_turn(account, STATE_CPU, stolen, now);
+	account->call_ns = 0;
+}
+
 static __always_inline void split_call_begin(struct ledger_task *account, u32 call,
 					     struct ledger_stolen *stolen, u64 now)
 {

@@ -46,6 +46,18 @@ static __always_inline struct ledger_stolen *stolen_here(void)
 	return cpu ? &cpu->stolen : NULL;
 }
 
+/* The same; one that was taken out of Tier B since then turns to what it is without. */
+static __always_inline struct ledger_task *split_account_or_leave(struct task_struct *task)
+{
+	struct ledger_task *account = account_of(task);
+
+	if (!account || ledger_is_split(account))
+		return account;
+	if (account->resume != STATE_CPU)
+		split_leave(account, stolen_here(), bpf_ktime_get_ns());
+	return NULL;
+}
+
 static __always_inline u32 call_of(struct task_struct *task, long number)
 {
 #if defined(__TARGET_ARCH_x86)
@@ -59,7 +71,7 @@ SEC("?tp_btf/sys_enter")
 int BPF_PROG(calls_enter, struct pt_regs *regs, long number)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct ledger_task *account = split_account(task);
+	struct ledger_task *account = split_account_or_leave(task);
 
 	if (account)
 		split_call_begin(account, call_of(task, number), stolen_here(), bpf_ktime_get_ns());
@@ -75,6 +87,7 @@ static __always_inline void fill_calls(struct rec_calls *row, const struct ledge
 	row->hdr.start_ns = account->start_ns;
 	row->thread_start_ns = calls->thread_start_ns;
 	row->begin_ns = calls->begin_ns;
+	row->recent = 0;
 	row->faults_begun = account->faults_begun;
 	row->faults_ended = account->faults_ended;
 	row->faults_failed = account->faults_failed;
@@ -132,7 +145,7 @@ SEC("?tp_btf/sys_exit")
 int BPF_PROG(calls_exit, struct pt_regs *regs, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct ledger_task *account = split_account(task);
+	struct ledger_task *account = split_account_or_leave(task);
 	struct call_cost cost = {};
 
 	if (!account ||
@@ -199,19 +212,20 @@ static __always_inline void end_last_call(struct task_struct *task, struct ledge
 SEC("?tp_btf/sched_process_exit")
 int BPF_PROG(calls_last, struct task_struct *task)
 {
-	struct ledger_task *account = split_account(task);
+	struct ledger_task *account = account_of(task);
 	struct calls_task *calls;
 
 	if (!account)
 		return 0;
-	end_last_call(task, account);
+	if (ledger_is_split(account))
+		end_last_call(task, account);
 	calls = bpf_task_storage_get(&calls_tasks, task, NULL, 0);
 	if (calls)
 		send_calls(task, account, calls);
 	return 0;
 }
 
-/* Of all that live and made a call since the last time. */
+/* Of all that live and made a call since the last time, also if Tier B has left them since. */
 SEC("?iter/task")
 int calls_rows(struct bpf_iter__task *ctx)
 {
@@ -223,19 +237,20 @@ int calls_rows(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
-	account = split_account(task);
+	account = account_of(task);
 	calls = bpf_task_storage_get(&calls_tasks, task, NULL, 0);
 	row = bpf_map_lookup_elem(&calls_scratch, &zero);
 	if (!account || !calls || !row || calls->read == calls->count)
 		return 0;
 	emit_header(&row->hdr, SIG_CALLS, SIG_VERSION_CALLS, sizeof(*row), 1, task);
 	fill_calls(row, account, calls, 0);
+	row->recent = calls->count - calls->read;
 	if (!bpf_seq_write(ctx->meta->seq, row, sizeof(*row)))
 		calls->read = calls->count;
 	return 0;
 }
 
-/* Takes the threads of one process out of Tier B; new ones of it are not let in. */
+/* Takes the threads of one process, or of all, out of Tier B; new ones are not let in. */
 SEC("?iter/task")
 int calls_stop(struct bpf_iter__task *ctx)
 {
@@ -246,7 +261,7 @@ int calls_stop(struct bpf_iter__task *ctx)
 	if (!task || !live)
 		return 0;
 	account = split_account(task);
-	if (account && account->tgid == live->split_off_tgid)
+	if (account && (live->no_split || account->tgid == live->split_off_tgid))
 		account->is_split_no_more = 1;
 	return 0;
 }

@@ -33,10 +33,11 @@ struct process_key {
 	u64 tgid;
 };
 
-/* Of processes some of whose threads' last words found no room: the sum of these. */
+/* Of processes some of whose threads' last words found no room: the sum of these. One is nobody's.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, LEDGER_SUMS_MAX);
+	__uint(max_entries, LEDGER_SUMS_MAX + 1);
 	__type(key, struct process_key);
 	__type(value, struct rec_ledger);
 } ledger_sums SEC(".maps");
@@ -124,30 +125,46 @@ static __always_inline void note_told(struct ledger_told *told, const struct rec
 	told->end_ns = row->end_ns;
 }
 
-/* A last word that finds no room costs its detail; its time is kept with its process's. */
+static __always_inline struct rec_ledger *sum_of(const struct process_key *key)
+{
+	struct rec_ledger *sum = bpf_map_lookup_elem(&ledger_sums, key);
+	struct rec_ledger *blank;
+	u32 zero = 0;
+
+	if (sum)
+		return sum;
+	blank = bpf_map_lookup_elem(&ledger_blank, &zero);
+	if (blank)
+		bpf_map_update_elem(&ledger_sums, key, blank, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&ledger_sums, key);
+}
+
+/*
+ * A last word that finds no room costs its detail; its time is kept with its process's. Where there
+ * are too many of these, with that of nobody in particular, whose place is the first to be taken.
+ */
 static __always_inline void keep_sum(const struct ledger_task *account, struct task_struct *task)
 {
 	struct process_key key = {.start_ns = account->start_ns, .tgid = account->tgid};
-	struct rec_ledger *sum = bpf_map_lookup_elem(&ledger_sums, &key);
-	u32 zero = 0;
+	struct process_key nobody = {};
+	struct rec_ledger *rest = sum_of(&nobody);
+	struct rec_ledger *sum = sum_of(&key);
 
 	if (!sum) {
-		struct rec_ledger *blank = bpf_map_lookup_elem(&ledger_blank, &zero);
-
-		if (blank)
-			bpf_map_update_elem(&ledger_sums, &key, blank, BPF_NOEXIST);
-		sum = bpf_map_lookup_elem(&ledger_sums, &key);
+		key = nobody;
+		sum = rest;
 	}
 	if (!sum) {
 		EMIT_NOT_COALESCED(LEDGER, no_room);
 		return;
 	}
 	emit_header(&sum->hdr, SIG_LEDGER, SIG_VERSION_LEDGER, sizeof(*sum), 1, task);
-	sum->hdr.tgid = account->tgid;
-	sum->hdr.start_ns = account->start_ns;
+	sum->hdr.tgid = (u32)key.tgid;
+	sum->hdr.start_ns = key.start_ns;
 	sum->hdr.tid = 0;
 	sum->flags = LEDGER_SUM;
-	bpf_probe_read_kernel(sum->comm, sizeof(sum->comm), task->comm);
+	if (key.tgid)
+		bpf_probe_read_kernel(sum->comm, sizeof(sum->comm), task->comm);
 	add_to_sum(sum, account, task);
 }
 
@@ -479,6 +496,14 @@ int BPF_PROG(ledger_timer_exit)
 	return irq_exit();
 }
 
+/* Whether Tier B takes this process: the governor may have given it up, for it or for all. */
+static __always_inline bool is_split(u32 tgid)
+{
+	struct live_config *live = cfg_split ? live_config() : NULL;
+
+	return live && !live->no_split && !bpf_map_lookup_elem(&split_off, &tgid);
+}
+
 /* What the kernel itself counts, so that a report can hold the two against each other. */
 static __always_inline void note_task(struct ledger_task *account, struct task_struct *task)
 {
@@ -491,14 +516,15 @@ static __always_inline void note_task(struct ledger_task *account, struct task_s
 	account->exec_ns = account->exec_before_ns = task->se.sum_exec_runtime;
 	account->delay_before_ns = task->sched_info.run_delay;
 	account->flags = task->flags & PF_KTHREAD ? ACCOUNT_KERNEL : 0;
-	if (cfg_split && !bpf_map_lookup_elem(&split_off, &account->tgid))
+	if (is_split(account->tgid))
 		account->flags |= ACCOUNT_SPLIT;
 }
 
 /* A new thread, too, goes on inside the system call that made it. */
-static __always_inline u32 first_state_on_cpu(const struct wait *wait)
+static __always_inline u32 first_state_on_cpu(const struct ledger_task *account,
+					      const struct wait *wait)
 {
-	if (!cfg_split)
+	if (!(account->flags & ACCOUNT_SPLIT))
 		return STATE_CPU;
 	return wait->call || wait->state == STATE_BLOCKED_FORK ? STATE_CPU_SYSCALL : STATE_CPU_USER;
 }
@@ -508,6 +534,7 @@ static __always_inline struct ledger_task *open_account(struct task_struct *task
 							const struct wait *wait, u64 now)
 {
 	struct ledger_task *account = account_place(task);
+	u32 state = wait->state;
 
 	if (account && !account->is_closed)
 		return NULL; /* or somebody else is just opening it */
@@ -521,7 +548,9 @@ static __always_inline struct ledger_task *open_account(struct task_struct *task
 	note_task(account, task);
 	if (ledger_is_blocked(wait->state))
 		ledger_name_block(account, wait);
-	ledger_begin(account, wait->state, first_state_on_cpu(wait), now);
+	if (state == STATE_CPU_SYSCALL && !(account->flags & ACCOUNT_SPLIT))
+		state = STATE_CPU;
+	ledger_begin(account, state, first_state_on_cpu(account, wait), now);
 	return account;
 }
 
@@ -559,7 +588,7 @@ static __always_inline void close_here(struct ledger_task *account, struct task_
 
 static __always_inline void open_here(struct task_struct *task)
 {
-	struct wait wait = {.state = cfg_split ? STATE_CPU_SYSCALL : STATE_CPU};
+	struct wait wait = {.state = STATE_CPU_SYSCALL};
 	u64 now = bpf_ktime_get_ns();
 	struct ledger_task *account = open_account(task, &wait, now);
 
@@ -676,7 +705,6 @@ static __always_inline bool write_cpu(struct seq_file *seq, u32 number)
 {
 	struct ledger_cpu *cpu = cpu_account(number);
 	struct rec_cpu row = {};
-	bool is_whole = false;
 	u64 now;
 
 	if (!cpu || !cpu->begin_ns)
@@ -684,9 +712,8 @@ static __always_inline bool write_cpu(struct seq_file *seq, u32 number)
 	emit_header(&row.hdr, SIG_CPU, SIG_VERSION_CPU, sizeof(row), 1, current_task());
 	row.cpu = number;
 	now = bpf_ktime_get_ns();
-	for (int attempt = 0; attempt < ROW_ATTEMPTS && !is_whole; attempt++)
-		is_whole = copy_cpu(cpu, &row, now);
-	if (!is_whole) {
+	/* Twice, and not in a loop: older verifiers do not take one within another after a call. */
+	if (!copy_cpu(cpu, &row, now) && !copy_cpu(cpu, &row, now)) {
 		EMIT_LOSE(CPU, torn);
 		return true;
 	}

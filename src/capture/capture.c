@@ -226,6 +226,8 @@ static size_t take_rows(struct capture *capture, const char *buf, size_t size)
 
 		if (hdr->size < sizeof(*hdr) || hdr->size > size - at)
 			break;
+		if (capture->config.on_row)
+			capture->config.on_row(capture->config.row_context, hdr);
 		reader_push(capture->reader, hdr, hdr->size);
 		capture->rows++;
 		at += hdr->size;
@@ -234,26 +236,37 @@ static size_t take_rows(struct capture *capture, const char *buf, size_t size)
 	return at;
 }
 
-/* Rows of an iterator can wait for the worker, within a bound; records of the ring cannot. */
+/*
+ * Rows can wait for the worker, within a bound; records of the ring cannot. A row that the kernel
+ * has written counts as told there: so room comes first, and each read takes all that is written,
+ * of which the kernel holds ITER_PAGES at most.
+ */
 #define ITER_WAIT_NS (500 * NS_PER_MS)
+#define ITER_PAGES   8
 
 int capture_run_iter(struct capture *capture, size_t i)
 {
 	struct capture_probe *probe = &capture->probes[i];
 	_cleanup_close_ int fd = -1;
-	_Alignas(8) char buf[4 * RECORD_SIZE_MAX];
+	size_t size = ITER_PAGES * (size_t)sysconf(_SC_PAGESIZE);
+	_cleanup_free_ char *buf = malloc(size);
 	u64 patience_ns = ITER_WAIT_NS;
 	size_t held = 0;
 
 	if (!probe->link_count)
 		return -ENOENT;
+	if (!buf)
+		return -ENOMEM;
 	fd = bpf_iter_create(bpf_link__fd(probe->links[0]));
 	if (fd < 0)
 		return -errno;
 	for (;;) {
-		ssize_t got = read(fd, buf + held, sizeof(buf) - held);
+		ssize_t got;
 		size_t taken;
 
+		if (!reader_wait_for_room(capture->reader, &patience_ns))
+			return -EAGAIN;
+		got = read(fd, buf + held, size - held);
 		if (got < 0 && errno != EAGAIN && errno != EINTR)
 			return -errno;
 		if (got == 0)
@@ -261,7 +274,6 @@ int capture_run_iter(struct capture *capture, size_t i)
 		if (got < 0)
 			continue;
 		held += (size_t)got;
-		patience_ns -= reader_wait_for_room(capture->reader, patience_ns);
 		taken = take_rows(capture, buf, held);
 		memmove(buf, buf + taken, held - taken);
 		held -= taken;
@@ -294,6 +306,7 @@ int capture_send_map(struct capture *capture, const char *name)
 {
 	const struct bpf_map *map = object_map(capture, name);
 	_Alignas(8) char key[64], value[RECORD_SIZE_MAX];
+	u64 patience_ns = ITER_WAIT_NS;
 	void *previous = NULL;
 
 	if (!map || bpf_map__fd(map) < 0)
@@ -305,6 +318,8 @@ int capture_send_map(struct capture *capture, const char *name)
 		if (bpf_map_get_next_key(bpf_map__fd(map), previous, key))
 			break;
 		previous = key;
+		if (!reader_wait_for_room(capture->reader, &patience_ns))
+			return -EAGAIN;
 		if (!bpf_map_lookup_elem(bpf_map__fd(map), key, value))
 			take_rows(capture, value, bpf_map__value_size(map));
 	}
@@ -325,6 +340,21 @@ int capture_set_live(struct capture *capture, const struct live_config *live)
 	}
 	sum_up_filters(capture, &whole);
 	return bpf_map_update_elem(fd, &zero, &whole, BPF_ANY) ? -errno : 0;
+}
+
+int capture_split_off(struct capture *capture, u32 tgid)
+{
+	const struct bpf_map *map = object_map(capture, "split_off");
+	const u8 off = 1;
+
+	if (!map || bpf_map__fd(map) < 0)
+		return -ENOENT;
+	return bpf_map_update_elem(bpf_map__fd(map), &tgid, &off, BPF_ANY) ? -errno : 0;
+}
+
+void capture_detach_probe(struct capture *capture, size_t i)
+{
+	attach_undo(&capture->probes[i]);
 }
 
 void capture_kick(struct capture *capture)

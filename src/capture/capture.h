@@ -20,6 +20,8 @@
 #define CAPTURE_LOAD_ROUNDS_MAX 8
 #define CAPTURE_DRAIN_NS	(2 * 1000000000ULL)
 
+struct rec_hdr;
+
 struct capture_config {
 	const struct probe *probes; /* must outlive the capture */
 	size_t probe_count;
@@ -32,6 +34,10 @@ struct capture_config {
 	bool split;		 /* Tier B */
 	const char *verdict_dir; /* remembers what this boot and build refuse; NULL: try all */
 	struct queue *queue;
+
+	/* Sees the rows of iterators on their way to the worker; NULL: nobody does. */
+	void (*on_row)(void *context, const struct rec_hdr *row);
+	void *row_context;
 };
 
 struct capture;
@@ -63,7 +69,10 @@ int capture_attach(struct capture *capture);
 /* How far probe i got, and why no further (failure->err is 0 for one that is attached). */
 const struct failure *capture_failure(const struct capture *capture, size_t i);
 
-/* Runs probe i, a PROBE_ITER, once; the records that it writes go to the worker: 0 or -errno. */
+/*
+ * Runs probe i, a PROBE_ITER, once; the records that it writes go to the worker: 0 or -errno;
+ * -EAGAIN if the worker is too busy for all of them: the rest was not read.
+ */
 int capture_run_iter(struct capture *capture, size_t i);
 
 /*
@@ -74,6 +83,13 @@ int capture_send_map(struct capture *capture, const char *map);
 
 /* Changes scope, rates and thresholds while it runs; the filters stay what they are. */
 int capture_set_live(struct capture *capture, const struct live_config *live);
+
+/* Threads that this process makes from now on are not under Tier B: 0 or -errno; -E2BIG at
+ * SPLIT_OFF_MAX of them. Those that it has are calls_stop's. */
+int capture_split_off(struct capture *capture, u32 tgid);
+
+/* Takes one probe off its hook, while the others go on; it has not failed by that. */
+void capture_detach_probe(struct capture *capture, size_t i);
 
 /* Has the reader look into the ring buffer now. */
 void capture_kick(struct capture *capture);

@@ -45,6 +45,8 @@ static void add_program(const struct bpf_program *program, struct cost *cost)
 
 	read_program(program, &one);
 	cost->bpf_ns += one.ns;
+	if (bpf_program__expected_attach_type(program) == BPF_TRACE_ITER)
+		cost->iter_ns += one.ns;
 	cost->bpf_runs += one.runs;
 	cost->bpf_misses += one.misses;
 }

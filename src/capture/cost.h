@@ -2,7 +2,7 @@
 /*
  * What dwell itself costs, measured apart from what it measures: the kernel's own clock on
  * each BPF program (bpf_stats), and this process's CPU time and memory.
- * Owns the descriptor that keeps bpf_stats on. Called by commands and, later, the governor.
+ * Owns the descriptor that keeps bpf_stats on. Called by commands.
  */
 #ifndef DWELL_CAPTURE_COST_H
 #define DWELL_CAPTURE_COST_H
@@ -11,6 +11,7 @@
 
 struct cost {
 	u64 bpf_ns;	 /* spent in the capture's programs while stats were on */
+	u64 iter_ns;	 /* of that in iterators: this process runs them, it is in its CPU time */
 	u64 bpf_runs;	 /* of them; 0: bpf_stats was off or nothing fired */
 	u64 bpf_misses;	 /* runs skipped by the kernel's recursion guard (5.12+) */
 	u64 user_cpu_ns; /* user and system time of this process */

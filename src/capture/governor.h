@@ -11,6 +11,9 @@
 
 #include "../../abi/types.h"
 
+/* For whoever follows the whole host, and says nothing else. */
+#define GOVERNOR_HOST_LIMIT "1%"
+
 /* In the order in which they are given up. */
 enum governor_step {
 	GOVERNOR_STAY,

@@ -21,6 +21,7 @@
 #define LOOK_EVERY_MS 100
 #define FULL_PAUSE_NS (2 * NS_PER_MS)
 #define BATCH_MAX     256
+#define ROWS_SHARE    8 /* of the queue this part is left to rows that come by reader_push() */
 
 struct reader {
 	struct ring_buffer *ring;
@@ -62,14 +63,19 @@ static void end_batch(struct reader *reader)
 	reader->now_ns = clock_now_ns();
 }
 
-static bool is_queue_full(struct reader *reader)
+static bool has_room_of(struct reader *reader, u64 bytes)
 {
-	bool is_full;
+	bool has;
 
 	pthread_mutex_lock(&reader->pushing);
-	is_full = queue_room(reader->queue) < 2 * RECORD_SIZE_MAX;
+	has = queue_room(reader->queue) >= bytes;
 	pthread_mutex_unlock(&reader->pushing);
-	return is_full;
+	return has;
+}
+
+static bool is_queue_full(struct reader *reader)
+{
+	return !has_room_of(reader, 2 * RECORD_SIZE_MAX + queue_bytes(reader->queue) / ROWS_SHARE);
 }
 
 /*
@@ -88,27 +94,20 @@ static int take_record(void *context, void *data, size_t size)
 	return is_queue_full(reader) ? -ENOBUFS : 0;
 }
 
-static bool has_room(struct reader *reader)
-{
-	bool has;
-
-	pthread_mutex_lock(&reader->pushing);
-	has = queue_room(reader->queue) >= queue_bytes(reader->queue) / 2;
-	pthread_mutex_unlock(&reader->pushing);
-	return has;
-}
-
-u64 reader_wait_for_room(struct reader *reader, u64 limit_ns)
+bool reader_wait_for_room(struct reader *reader, u64 *patience_ns)
 {
 	const struct timespec pause = {.tv_nsec = NS_PER_MS / 5};
-	u64 begin = clock_now_ns(), waited = 0;
+	u64 bytes = queue_bytes(reader->queue);
 
-	while (!has_room(reader) && waited < limit_ns) {
+	while (!has_room_of(reader, bytes / 2) && *patience_ns) {
+		u64 begin = clock_now_ns(), waited;
+
 		queue_wake(reader->queue);
 		nanosleep(&pause, NULL);
 		waited = clock_now_ns() - begin;
+		*patience_ns -= waited < *patience_ns ? waited : *patience_ns;
 	}
-	return waited;
+	return has_room_of(reader, bytes / ROWS_SHARE);
 }
 
 void reader_push(struct reader *reader, const void *data, size_t size)

@@ -11,8 +11,12 @@
 struct reader;
 
 int reader_start(int ring_fd, struct queue *queue, struct reader **ret_reader);
-/* Waits for at most so long until half of the queue is free: what was waited. */
-u64 reader_wait_for_room(struct reader *reader, u64 limit_ns);
+
+/*
+ * Waits until half of the queue is free, but not beyond the patience, of which it takes: true if
+ * there is room for a batch of rows, which the ring buffer's records leave free.
+ */
+bool reader_wait_for_room(struct reader *reader, u64 *patience_ns);
 
 /* A record from elsewhere, on the same way; reader_wake() after a batch of them. */
 void reader_push(struct reader *reader, const void *data, size_t size);

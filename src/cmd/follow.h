@@ -24,6 +24,7 @@ struct follow_options {
 	enum tier tier;
 	u64 duration_ns;	  /* 0: until the command ends, or a signal comes */
 	const char *max_overhead; /* as it was given; NULL: not */
+	double overhead_limit;	  /* what it means, of the host's CPU time; 0: no limit */
 	const char *note;
 	const char *labels[LABELS_MAX]; /* K=V */
 	size_t label_count;

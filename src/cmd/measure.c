@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "../base/log.h"
+#include "../capture/governor.h"
 
 static int take_tier(struct follow_options *options, const char *value)
 {
@@ -33,6 +34,18 @@ static int take_label(struct follow_options *options, const char *value)
 	return 0;
 }
 
+int measure_limit(struct follow_options *options, const char *value)
+{
+	if (governor_parse(value, &options->overhead_limit)) {
+		log_error("--max-overhead is a percentage above 0, as in --max-overhead 1%%, not "
+			  "'%s'",
+			  value);
+		return -EINVAL;
+	}
+	options->max_overhead = value;
+	return 0;
+}
+
 int measure_take(struct follow_options *options, int option, const char *value)
 {
 	switch (option) {
@@ -41,6 +54,8 @@ int measure_take(struct follow_options *options, int option, const char *value)
 		return 0;
 	case MEASURE_TIER:
 		return take_tier(options, value);
+	case MEASURE_OVERHEAD:
+		return measure_limit(options, value);
 	case MEASURE_LABEL:
 		return take_label(options, value);
 	case MEASURE_NOTE:

@@ -139,6 +139,8 @@ void minutes_begin(struct minutes *minutes, const struct follow_options *options
 	add_fact(minutes, "note", options->note);
 	add_labels(minutes, options);
 	send_rows(minutes);
+	minutes->can_measure = minutes->stats_fd >= 0;
+	minutes->before_ns = clock_now_ns();
 	read_cost(minutes, &minutes->before);
 }
 
@@ -162,23 +164,35 @@ static void add_losses(struct minutes *minutes, u64 window, const struct health 
 	minutes->told = *health;
 }
 
-static void add_overhead(struct minutes *minutes, u64 window, const struct health *health)
+static void add_overhead(struct minutes *minutes, u64 window, const struct health *health,
+			 const struct cost *now)
 {
-	struct cost now;
-
-	read_cost(minutes, &now);
 	const struct cell cells[] = {
 		cell_number(window),
-		minutes->stats_fd >= 0 ? cell_number(now.bpf_ns - minutes->before.bpf_ns)
+		minutes->stats_fd >= 0 ? cell_number(now->bpf_ns - minutes->before.bpf_ns)
 				       : (struct cell){.kind = CELL_NULL},
-		cell_number(now.user_cpu_ns - minutes->before.user_cpu_ns),
-		cell_number(now.rss_bytes),
-		cell_number(now.map_bytes),
+		cell_number(now->user_cpu_ns - minutes->before.user_cpu_ns),
+		cell_number(now->rss_bytes),
+		cell_number(now->map_bytes),
 		cell_number(health->queue_high_water),
 	};
 
 	add(minutes, TABLE_OVERHEAD, cells);
-	minutes->before = now;
+}
+
+/* Iterators run in our own process, whose CPU time has them already. */
+static void read_window(const struct minutes *minutes, const struct cost *now, u64 now_ns,
+			struct governor_reading *ret_reading)
+{
+	u64 bpf_ns = now->bpf_ns - minutes->before.bpf_ns;
+	u64 iter_ns = now->iter_ns - minutes->before.iter_ns;
+
+	*ret_reading = (struct governor_reading){
+		.bpf_ns = bpf_ns > iter_ns ? bpf_ns - iter_ns : 0,
+		.user_ns = now->user_cpu_ns - minutes->before.user_cpu_ns,
+		.elapsed_ns = now_ns - minutes->before_ns,
+		.cpus = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN),
+	};
 }
 
 /* Attached, and not fired once while it was looked at. */
@@ -195,12 +209,39 @@ static bool is_any_silent(const struct minutes *minutes)
 	return false;
 }
 
-void minutes_window(struct minutes *minutes, u64 window, const struct health *health, bool is_last)
+bool minutes_window(struct minutes *minutes, u64 window, const struct health *health, bool is_last,
+		    struct governor_reading *ret_reading)
 {
+	u64 now_ns = clock_now_ns();
+	struct cost now;
+
+	read_cost(minutes, &now);
+	read_window(minutes, &now, now_ns, ret_reading);
 	add_losses(minutes, window, health, is_last);
-	add_overhead(minutes, window, health);
+	add_overhead(minutes, window, health, &now);
 	send_rows(minutes);
-	if ((window + 1) % BURST_EVERY == 0)
+	minutes->before = now;
+	minutes->before_ns = now_ns;
+	return minutes->stats_fd >= 0 || !minutes->can_measure;
+}
+
+void minutes_step(struct minutes *minutes, const struct brake_step *step)
+{
+	const struct cell cells[] = {
+		cell_number(clock_now_ns()),
+		cell_text(step->what, sizeof(step->what)),
+		cell_text(step->why, sizeof(step->why)),
+	};
+
+	add(minutes, TABLE_STEPS, cells);
+	send_rows(minutes);
+}
+
+void minutes_plan(struct minutes *minutes, u64 window, bool is_wanted)
+{
+	u64 every = minutes->is_limited ? BURST_EVERY_LIMITED : BURST_EVERY;
+
+	if (is_wanted || (window + 1) % every == 0)
 		begin_burst(minutes);
 	else if (minutes->bursts_more < BURST_MORE_MAX && is_any_silent(minutes))
 		minutes->bursts_more++; /* the clock stays on */

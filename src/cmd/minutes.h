@@ -7,13 +7,15 @@
 #define DWELL_CMD_MINUTES_H
 
 #include "../capture/cost.h"
+#include "brake.h"
 #include "../worker/session.h"
 #include "follow.h"
 
 /* A burst is a whole window; these are measured. */
-#define BURST_EVERY	  8
-#define BURST_MORE_MAX	  10 /* windows more, while a hook has not fired yet */
-#define MINUTES_WINDOW_NS 1000000000ULL
+#define BURST_EVERY	    8
+#define BURST_EVERY_LIMITED 4  /* where the cost is held below a limit */
+#define BURST_MORE_MAX	    10 /* windows more, while a hook has not fired yet */
+#define MINUTES_WINDOW_NS   1000000000ULL
 
 struct minutes {
 	struct worker *worker;
@@ -22,7 +24,10 @@ struct minutes {
 	size_t probe_count;
 	struct rows rows;
 	struct health told; /* losses that the session has */
-	struct cost before; /* at the last window's end */
+	struct cost before; /* at the last window's end, which was then */
+	u64 before_ns;
+	bool is_limited;    /* by --max-overhead */
+	bool can_measure;   /* the kernel has a clock on programs */
 	int stats_fd;	    /* -1: the kernel's clock on our programs is off */
 	u64 burst_begin_ns; /* of the one under way */
 	u64 measured_ns;    /* of those that are over */
@@ -32,8 +37,18 @@ struct minutes {
 void minutes_begin(struct minutes *minutes, const struct follow_options *options, enum tier tier,
 		   u64 started_ns);
 
-/* Rows of one window, sent before it ends; and what is measured in the next. */
-void minutes_window(struct minutes *minutes, u64 window, const struct health *health, bool is_last);
+/*
+ * Rows of one window, sent before it ends: true if its cost was measured. Where the kernel has no
+ * clock on programs, every window's is, without them.
+ */
+bool minutes_window(struct minutes *minutes, u64 window, const struct health *health, bool is_last,
+		    struct governor_reading *ret_reading);
+
+/* A step of the governor, now. */
+void minutes_step(struct minutes *minutes, const struct brake_step *step);
+
+/* Whether the programs are measured in the window after this one; is_wanted: somebody asks. */
+void minutes_plan(struct minutes *minutes, u64 window, bool is_wanted);
 
 /* Hooks, and the time of the end: after the last window's rows, before it ends. */
 void minutes_end(struct minutes *minutes, u64 ended_ns);

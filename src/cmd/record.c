@@ -25,7 +25,9 @@ static const char usage[] =
 	"  -d, --duration SEC   so long at most\n" SELECT_USAGE
 	"  --tier A|B           A: scheduler hooks only (default, but for a command);\n"
 	"                       B: system calls and page faults too\n"
-	"  --max-overhead PCT   how much of the host dwell may use\n"
+	"  --max-overhead PCT   how much of the host's CPU time dwell may use (default 1%\n"
+	"                       with -a, else no limit); then it gives up Tier B, detail,\n"
+	"                       and at last the measurement, and says so\n"
 	"  --label NAME=VALUE   note a parameter of the workload in the session\n"
 	"  --note TEXT          note a sentence in it\n"
 	"  -v, --verbose        also what libbpf and the kernel say\n"
@@ -34,7 +36,8 @@ static const char usage[] =
 	"\n"
 	"Exit status: the command's if there is one; else 0, 1 if the session is not\n"
 	"complete, 77 if dwell cannot run here, 64 for wrong usage.\n"
-	"Overhead: some 150 ns per context switch of what is followed.\n"
+	"Overhead: some 150 ns per context switch of what is followed; with --tier B also\n"
+	"some 0.3 us for each of its system calls and 0.2 us for each page fault.\n"
 	"\n"
 	"Examples:\n"
 	"  sudo dwell record -a -d 10\n"
@@ -62,20 +65,6 @@ static int take_duration(struct options *options, const char *value)
 	return 0;
 }
 
-static int take_max_overhead(struct options *options, const char *value)
-{
-	double limit;
-
-	if (governor_parse(value, &limit)) {
-		log_error("--max-overhead is a percentage above 0, as in --max-overhead 1%%, not "
-			  "'%s'",
-			  value);
-		return -EINVAL;
-	}
-	options->follow.max_overhead = value;
-	return 0;
-}
-
 static int take_option(struct options *options, int option)
 {
 	int err;
@@ -83,8 +72,6 @@ static int take_option(struct options *options, int option)
 	switch (option) {
 	case 'd':
 		return take_duration(options, optarg);
-	case 'm':
-		return take_max_overhead(options, optarg);
 	case 'h':
 		options->help = true;
 		return 0;
@@ -116,7 +103,6 @@ static int parse(int argc, char **argv, struct options *options)
 {
 	static const struct option longs[] = {
 		{"duration", required_argument, NULL, 'd'},
-		{"max-overhead", required_argument, NULL, 'm'},
 		{"verbose", no_argument, NULL, 'v'},
 		{"quiet", no_argument, NULL, 'q'},
 		{"help", no_argument, NULL, 'h'},
@@ -132,7 +118,12 @@ static int parse(int argc, char **argv, struct options *options)
 			return -EINVAL;
 	if (optind < argc)
 		options->follow.command = argv + optind;
-	return options->help ? 0 : check_choice(options);
+	if (options->help)
+		return 0;
+	/* Whoever looks at all of a host is most often not alone on it. */
+	if (options->follow.selection.all && !options->follow.max_overhead)
+		measure_limit(&options->follow, GOVERNOR_HOST_LIMIT);
+	return check_choice(options);
 }
 
 static void name_output(struct options *options)

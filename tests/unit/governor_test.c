@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "../../src/capture/governor.h"
+#include "../../src/capture/tally.h"
 
 /* On two CPUs, so much of a second. */
 static enum governor_step judge(struct governor *governor, u64 bpf_ns)
@@ -74,6 +75,39 @@ static void limit_is_a_percentage(void **state)
 		assert_int_equal(governor_parse(wrong[i], &limit), -EINVAL);
 }
 
+static void tally_names_who_has_most(void **state)
+{
+	struct tally tally = {0};
+
+	(void)state;
+	assert_null(tally_most(&tally));
+	tally_add(&tally, 7, 0);
+	assert_null(tally_most(&tally));
+	tally_add(&tally, 1, 10);
+	tally_add(&tally, 2, 15);
+	tally_add(&tally, 1, 10);
+	assert_int_equal(tally_most(&tally)->tgid, 1);
+	assert_int_equal(tally_most(&tally)->count, 20);
+	assert_int_equal(tally.total, 35);
+	tally_clear(&tally);
+	assert_null(tally_most(&tally));
+	assert_int_equal(tally.total, 0);
+}
+
+/* Ten times as many processes as places; the one that counts comes bit by bit. */
+static void tally_of_too_many_keeps_the_dear_one(void **state)
+{
+	struct tally tally = {0};
+
+	(void)state;
+	for (u32 i = 0; i < 10 * TALLY_MAX; i++) {
+		tally_add(&tally, 1000 + i, 3);
+		tally_add(&tally, 42, 1);
+	}
+	assert_int_equal(tally_most(&tally)->tgid, 42);
+	assert_int_equal(tally.total, 40 * TALLY_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -82,6 +116,8 @@ int main(void)
 		cmocka_unit_test(dear_capture_gives_up_step_by_step),
 		cmocka_unit_test(no_limit_is_no_limit),
 		cmocka_unit_test(limit_is_a_percentage),
+		cmocka_unit_test(tally_names_who_has_most),
+		cmocka_unit_test(tally_of_too_many_keeps_the_dear_one),
 	};
 
 	return cmocka_run_group_tests_name("governor", tests, NULL, NULL);

@@ -4,6 +4,9 @@
  */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +46,75 @@ static void start_threads(pthread_t *threads, int count, void *(*body)(void *))
 	for (int i = 0; i < count; i++)
 		must(!pthread_create(&threads[i], &small, body, (void *)(long)i),
 		     "create a thread");
+}
+
+#define STORM_MS      8000
+#define CALM_MS	      4000 /* after it, so that those who live die in peace */
+#define STORM_THREADS 4	   /* that live */
+#define STORM_BROOD   8	   /* of each child, beside its first */
+
+static _Atomic bool storm_is_over;
+
+/* One in two is busy now and then; the others wait most of the time. */
+static void *outlive(void *number)
+{
+	while (!storm_is_over) {
+		long long end = now() + ((long)number % 2 ? 2 * MS : 0);
+
+		while (now() < end)
+			;
+		sleep_ms(5);
+	}
+	return NULL;
+}
+
+static long long cpu_of_children(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_CHILDREN, &used);
+	return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 * MS +
+	       (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * US;
+}
+
+static void *die(void *unused)
+{
+	return unused;
+}
+
+/* With threads of its own, any of which may be the last. */
+static void die_at_once(void)
+{
+	pthread_t brood[STORM_BROOD];
+
+	start_threads(brood, STORM_BROOD, die);
+	syscall(SYS_exit, 0); /* pthread_exit() would look for a library first */
+}
+
+/* threads: how many there were in all. children: processes; children.cpu: their CPU time, by the
+ * kernel's count. */
+void do_storm(void)
+{
+	long long end = now() + STORM_MS * MS;
+	pthread_t threads[STORM_THREADS];
+	long long children = 0;
+
+	start_threads(threads, STORM_THREADS, outlive);
+	for (; now() < end; children++) {
+		pid_t child = fork();
+
+		must(child >= 0, "fork");
+		if (child == 0)
+			die_at_once();
+		waitpid(child, NULL, 0);
+	}
+	sleep_ms(CALM_MS);
+	storm_is_over = true;
+	for (int i = 0; i < STORM_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	truth("children", children);
+	truth("children.cpu", cpu_of_children());
+	truth("threads", 1 + STORM_THREADS + (1 + STORM_BROOD) * children);
 }
 
 /* threads: how many there were, with the first. */
