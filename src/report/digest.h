@@ -106,6 +106,7 @@ struct syscall_row {
 struct hook {
 	char name[64], fallback_of[64], failure[DIGEST_TEXT];
 	bool is_attached;
+	bool is_rare; /* its silence says nothing */
 	u64 events, bpf_ns;
 	u64 measured_ns; /* the time in which these were counted; 0: not told, then all of it */
 };

@@ -8,11 +8,13 @@
 /*
  * What the two ways of counting may differ by: they read the clock at different places of a
  * switch, and a thread that is woken on an idle CPU is queued a little after it is woken, for which
- * the run queue has twice as much.
+ * the run queue has twice as much. The kernel brings its count of a running thread up to date with
+ * the tick: what each CPU ran when a session began, and when it ended, may be counted so much late.
  */
 #define TOLERANCE_SHARE	     200  /* one in so many: 0.5 % */
 #define TOLERANCE_WAKE_NS    5000 /* per voluntary switch, which ends in a wake-up */
 #define TOLERANCE_PREEMPT_NS 500  /* per involuntary one */
+#define TICK_MAX_NS	     (10 * NS_PER_MS)
 
 static u64 distance(u64 a, u64 b)
 {
@@ -64,16 +66,26 @@ static void add_check(struct quality *quality, struct check check)
 	quality->checks[quality->check_count++] = check;
 }
 
-static void find_checks(struct quality *quality, const struct sums *sums, bool is_slice)
+/* Of a command all threads began and ended while they were followed. */
+static u64 tick_slack(const struct digest *digest)
+{
+	u64 cpus = digest_meta_number(digest, "cpus");
+
+	return *digest_meta(digest, "command") ? 0 : 2 * TICK_MAX_NS * cpus;
+}
+
+static void find_checks(struct quality *quality, const struct sums *sums, u64 tick_slack_ns,
+			bool is_slice)
 {
 	u64 slack = sums->voluntary * TOLERANCE_WAKE_NS + sums->involuntary * TOLERANCE_PREEMPT_NS;
 
-	add_check(quality, (struct check){"on-CPU", "ns", sums->exec_ns, sums->kernel_exec_ns,
-					  sums->kernel_exec_ns / TOLERANCE_SHARE + slack});
+	add_check(quality,
+		  (struct check){"on-CPU", "ns", sums->exec_ns, sums->kernel_exec_ns,
+				 sums->kernel_exec_ns / TOLERANCE_SHARE + slack + tick_slack_ns});
 	if (sums->kernel_delay_ns) /* not kept everywhere */
 		add_check(quality,
 			  (struct check){"run queue", "ns", sums->runq_ns, sums->kernel_delay_ns,
-					 sums->kernel_delay_ns / TOLERANCE_SHARE + 2 * slack});
+					 quality->session_wall_ns / TOLERANCE_SHARE + 2 * slack});
 	add_check(quality, (struct check){"voluntary switches", "switches", sums->voluntary,
 					  sums->kernel_voluntary, 0});
 	add_check(quality, (struct check){"involuntary switches", "switches", sums->involuntary,
@@ -96,5 +108,5 @@ void quality_find(const struct digest *digest, struct quality *ret_quality)
 		ret_quality->lost += ((struct loss_row *)hash_item(&digest->losses, i))->count;
 	ret_quality->wall_ns = digest->wall_ns;
 	ret_quality->unattributed_ns = digest->all.ns[STATE_UNATTRIBUTED];
-	find_checks(ret_quality, &sums, digest->is_slice);
+	find_checks(ret_quality, &sums, tick_slack(digest), digest->is_slice);
 }

@@ -258,12 +258,14 @@ static void tell_queue(const struct findings *findings, struct sentence *ret)
 	format_add(ret->text, SENTENCE_BYTES, ".");
 }
 
-static bool by_cpu(const struct call *call, const struct call *best)
+/* Calls that fail are the ones that need not have been made: they count twice. */
+static double call_weight(const struct call *call)
 {
-	return !best || call->cpu_ns > best->cpu_ns;
+	double failed = call->count ? (double)call->failed / (double)call->count : 0;
+
+	return (double)call->cpu_ns * (1 + failed);
 }
 
-/* Calls that fail are the ones that need not have been made. */
 static void tell_calls(const struct findings *findings, struct sentence *ret)
 {
 	const struct account *all = &findings->digest->all;
@@ -273,19 +275,19 @@ static void tell_calls(const struct findings *findings, struct sentence *ret)
 	for (size_t i = 0; i < findings->calls.count; i++) {
 		const struct call *call = hash_item(&findings->calls, i);
 
-		if (call->call && by_cpu(call, best))
+		if (call->call && (!best || call_weight(call) > call_weight(best)))
 			best = call;
 	}
 	if (!best)
 		return;
 	ret->weight = all->ns[STATE_CPU_SYSCALL];
 	format_add(ret->text, SENTENCE_BYTES,
-		   "System calls took %s of the time on a CPU: most of it %s, %s calls",
+		   "System calls took %s of the time on a CPU, above all %s (%s): %s calls",
 		   SHARE(ret->weight, account_cpu(all)),
 		   ESCAPED(digest_call_name(findings->digest, best->call, buf, sizeof(buf))),
-		   NUMBER(best->count));
+		   SHARE(best->cpu_ns, account_cpu(all)), NUMBER(best->count));
 	if (best->failed)
-		format_add(ret->text, SENTENCE_BYTES, " of which %s failed (%s)",
+		format_add(ret->text, SENTENCE_BYTES, ", of which %s failed (%s)",
 			   NUMBER(best->failed), SHARE(best->failed, best->count));
 	format_add(ret->text, SENTENCE_BYTES, ".");
 }
