@@ -68,7 +68,7 @@ struct thread {
 	u64 voluntary, involuntary, kernel_voluntary, kernel_involuntary;
 	u64 kernel_exec_ns, kernel_delay_ns;
 	u64 missed, unnamed;
-	u64 ledger_ns, cpu_ns, runq_ns; /* by the ledger, over the whole session */
+	u64 ledger_ns, cpu_ns, irq_ns, runq_ns; /* by the ledger, over the whole session */
 	struct faults faults;
 	u32 process;			 /* index */
 	size_t first_cause, cause_count; /* in digest.causes, longest first */
@@ -149,6 +149,7 @@ struct digest {
 	const struct report_options *options;
 	bool is_slice, is_killed; /* no end in meta: the writer was killed */
 	u64 start_ns;		  /* of the session */
+	u32 dwell_pid;		  /* who started the command; 0: there is none, or not known */
 	u64 begin_ns, end_ns;	  /* covered by the windows that were taken */
 	u64 window_count;
 	s64 first_window, last_window; /* ids */
@@ -215,7 +216,10 @@ u64 account_runq(const struct account *account);
 bool state_is_idle(int state);
 u64 account_idle(const struct account *account);
 
-/* What is of interest: not idle, and not waiting for a child, which has its own account. */
+/*
+ * What is of interest: not idle, already made, and not waiting for a child, which has its own
+ * account.
+ */
 u64 account_busy(const struct account *account);
 
 /* The same without waits for another process's doing, or for one does not know what. */

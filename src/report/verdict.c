@@ -295,7 +295,7 @@ static void tell_calls(const struct findings *findings, struct sentence *ret)
 static bool is_other_wait(int state)
 {
 	return state > STATE_RUNQ_THROTTLED && !is_lock(state) && !state_is_idle(state) &&
-	       state != STATE_BLOCKED_CHILD;
+	       state != STATE_BLOCKED_CHILD && state != STATE_BLOCKED_FORK;
 }
 
 static void tell_wait(const struct findings *findings, struct sentence *ret)

@@ -27,6 +27,9 @@ check "a signal is 128 + its number" exits 137 "$DWELL" run -q -- sh -c 'kill -9
 check "the command's output passes through" exits 0 "$DWELL" run -- echo hi
 check "and stdout is the command's alone" test "$(cat "$work/out")" = hi
 check "a command that is not there is 127" says 127 "/no/such/thing" "$DWELL" run -- /no/such/thing
+check "and there is no report of it" test "$(wc -l <"$work/err")" -eq 1
+check "nor of one that may not be run" says 127 "Permission denied" "$DWELL" run -- /etc/passwd
+check "a command is looked for in PATH" exits 127 env PATH=/nowhere "$(realpath "$DWELL")" run -- true
 check "no command is wrong usage" exits 64 "$DWELL" run
 check "own pid namespace: the same" says 0 "parts - wall = 0 ns" unshare --pid --fork "$DWELL" run -- sleep 0.1
 finish
