@@ -12,10 +12,11 @@
 #include "text.h"
 #include "why.h"
 
-#define WORTH_SHARE   10 /* percent of what is not idle: less is not worth a sentence */
-#define MENTION_SHARE 5	 /* percent: less is not worth a word */
-#define BEWARE_SHARE  1	 /* percent unattributed */
-#define MENTIONED     2	 /* states of a sentence */
+#define WORTH_SHARE   10  /* percent of what is not idle: less is not worth a sentence */
+#define MENTION_SHARE 5	  /* percent: less is not worth a word */
+#define BEWARE_SHARE  1	  /* percent unattributed */
+#define MENTIONED     2	  /* states of a sentence */
+#define MANY_CALLS    100 /* fewer that fail are nobody's concern */
 #define ANCESTORS_MAX 64
 
 /* What the rules look at. */
@@ -27,7 +28,8 @@ struct findings {
 };
 
 struct sentence {
-	u64 weight; /* the time that it is about; 0: nothing to say */
+	u64 weight;    /* the time that it is about; 0: nothing to say */
+	bool is_waste; /* time that need not have been spent: told before what only weighs more */
 	char text[SENTENCE_BYTES];
 };
 
@@ -55,6 +57,8 @@ static void add_states(const struct digest *digest, const struct account *accoun
 		u64 ns = account->ns[order[i]];
 
 		if ((skip_idle && state_is_idle(order[i])) ||
+		    (i &&
+		     order[i] == STATE_BLOCKED_FORK) || /* whose making takes time is no news */
 		    (said && percent(ns, whole) < MENTION_SHARE))
 			continue;
 		add_state(digest, order[i], ns, whole, said++ ? ", " : "", text);
@@ -281,6 +285,8 @@ static void tell_calls(const struct findings *findings, struct sentence *ret)
 	if (!best)
 		return;
 	ret->weight = all->ns[STATE_CPU_SYSCALL];
+	ret->is_waste = best->count >= MANY_CALLS && best->failed > best->count / 2 &&
+			percent(best->cpu_ns, account_cpu(all)) >= MENTION_SHARE;
 	format_add(ret->text, SENTENCE_BYTES,
 		   "System calls took %s of the time on a CPU, above all %s (%s): %s calls",
 		   SHARE(ret->weight, account_cpu(all)),
@@ -341,6 +347,8 @@ static int by_weight(const void *a, const void *b)
 {
 	const struct sentence *x = a, *y = b;
 
+	if (x->is_waste != y->is_waste && x->weight != ~0ULL && y->weight != ~0ULL)
+		return x->is_waste ? -1 : 1;
 	return x->weight > y->weight ? -1 : x->weight < y->weight;
 }
 
@@ -357,7 +365,8 @@ int verdict_find(const struct digest *digest, struct verdict *ret_verdict)
 	qsort(sentences, ARRAY_SIZE(rules), sizeof(sentences[0]), by_weight);
 	for (size_t i = 0; i < ARRAY_SIZE(rules) && ret_verdict->count < SENTENCES_MAX; i++)
 		if (sentences[i].weight &&
-		    percent(sentences[i].weight, findings.busy_ns) >= WORTH_SHARE)
+		    (sentences[i].is_waste ||
+		     percent(sentences[i].weight, findings.busy_ns) >= WORTH_SHARE))
 			text_copy(ret_verdict->sentences[ret_verdict->count++], SENTENCE_BYTES,
 				  sentences[i].text);
 	hash_free(&findings.whys);

@@ -142,7 +142,7 @@ tell_the_story() {
 	"$dwell" run -- "$oracle" plugin >"$work/truth" 2>"$work/text"
 	text=$(tr -s ' \n' ' ' <"$work/text")
 	check "story: the verdict names openat, its share, and how often it failed" grep -qE \
-		'above all openat \([0-9]+ %\): 1[67],[0-9]{3} calls, of which 1[56],[0-9]{3} failed \(9[0-9] %\)' <<<"$text"
+		'above all openat \([0-9.]+ %\): 1[67],[0-9]{3} calls, of which 1[56],[0-9]{3} failed \(9[0-9] %\)' <<<"$text"
 	check "story: so does the table of system calls" grep -qE '^  openat +1[67],[0-9]{3} +1[56],[0-9]{3} ' "$work/text"
 	check "story: and time on a CPU is split" grep -qE '^  cpu\.syscall ' "$work/text"
 }
