@@ -149,7 +149,6 @@ struct digest {
 	const struct report_options *options;
 	bool is_slice, is_killed; /* no end in meta: the writer was killed */
 	u64 start_ns;		  /* of the session */
-	u32 dwell_pid;		  /* who started the command; 0: there is none, or not known */
 	u64 begin_ns, end_ns;	  /* covered by the windows that were taken */
 	u64 window_count;
 	s64 first_window, last_window; /* ids */

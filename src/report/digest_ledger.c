@@ -67,40 +67,17 @@ static void vote(struct cause *cause, u32 waker, u32 waker_kind, u64 ns)
 	}
 }
 
-/*
- * A command is held at a pipe until dwell follows it: it is still being made, and its program has
- * not begun. Said so, and not that it waited for a pipe.
- */
-static bool is_held(const struct digest *digest, sqlite3_stmt *row)
-{
-	return digest->dwell_pid && query_u64(row, 2) == STATE_BLOCKED_PIPE &&
-	       query_u64(row, 6) == digest->dwell_pid && query_u64(row, 7) == WAKER_THREAD;
-}
-
-/* The command's parent: the first process is the command. */
-static u32 find_dwell(const struct digest *digest)
-{
-	const struct process *first = NULL;
-
-	for (size_t i = 0; i < digest->process_count; i++)
-		if (!first || digest->processes[i].start_ns < first->start_ns)
-			first = &digest->processes[i];
-	return first && *digest_meta(digest, "command") ? first->parent : 0;
-}
-
 static int on_ledger(sqlite3_stmt *row, void *context)
 {
 	struct reader *reader = context;
 	s64 id = sqlite3_column_int64(row, 1);
 	struct by_id *found = hash_find(&reader->by_id, &id);
 	u64 state = query_u64(row, 2), ns = query_count(row, 8);
-	bool held = is_held(reader->digest, row);
 	struct thread *thread;
 	struct cause *cause;
 
 	if (!found)
 		return 0; /* of nobody: shows as a closure that fails, if it is anyone's */
-	state = held ? STATE_BLOCKED_FORK : state;
 	thread = &reader->digest->threads[found->thread];
 	thread->ledger_ns += ns;
 	thread->cpu_ns += is_on_cpu(state) ? ns : 0;
@@ -113,8 +90,8 @@ static int on_ledger(sqlite3_stmt *row, void *context)
 			 &(struct cause){
 				 .thread = found->thread,
 				 .state = state < STATE_LIMIT ? (u8)state : STATE_UNATTRIBUTED,
-				 .call = held ? 0 : (u16)query_u64(row, 3),
-				 .object = held ? 0 : query_u64(row, 4),
+				 .call = (u16)query_u64(row, 3),
+				 .object = query_u64(row, 4),
 				 .holder = (u32)query_u64(row, 5),
 			 });
 	if (!cause)
@@ -175,7 +152,6 @@ int digest_read_ledger(sqlite3 *db, struct digest *digest)
 	struct reader reader = {.digest = digest};
 	int err = index_threads(&reader);
 
-	digest->dwell_pid = find_dwell(digest);
 	if (!err)
 		err = query_table(db, "ledger",
 				  "window, thread, state, call, object, holder, waker, waker_kind, "

@@ -202,7 +202,7 @@ void format_tid(const struct digest *digest, u32 tid, char *buf, size_t size)
 	if (thread && *thread->comm)
 		snprintf(buf, size, "%s (%u)", ESCAPED(thread->comm), tid);
 	else
-		snprintf(buf, size, tid == digest->dwell_pid ? "dwell (%u)" : "tid %u", tid);
+		snprintf(buf, size, "tid %u", tid);
 }
 
 void format_object(const struct digest *digest, u64 id, char *buf, size_t size)

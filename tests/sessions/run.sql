@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- `dwell run -- sh`: a shell that waits for three children, all of them dead, nothing wrong. One
--- window; Tier B. dwell is 690, and holds the command at a pipe until it is followed. It starts at 1,000,000,000 ns; times below are in ns.
+-- window; Tier B. It starts at 1,000,000,000 ns; times below are in ns.
 INSERT INTO meta VALUES ('schema', 'dwell.session/1'), ('dwell_version', '0.1'), ('kernel', '6.18.0'),
 	('cpus', '2'), ('started_ns', '1000000000'), ('ended_ns', '1352000000'), ('command', 'sh'),
 	('tier', 'B'), ('window_ns', '1000000000'), ('label.jobs', '3');
@@ -24,13 +24,13 @@ INSERT INTO threads VALUES
 	(4, 703, 9003, 703, 9003, 1004000000, 1204000000, 'sleep', 0, 1, 1, 2, 0, 2, 0, 1000000, 0, 0, 0);
 INSERT INTO ledger VALUES
 	(0, 1, 2, 0, 0, 0, 0, 0, 1200000, 6), (0, 1, 3, 0, 0, 0, 0, 0, 800000, 40), (0, 1, 7, 0, 0, 0, 0, 7, 60000, 5),
-	(0, 1, 17, 62, 0, 0, 701, 1, 347000000, 4), (0, 1, 16, 1, 5003, 0, 690, 1, 940000, 1),
+	(0, 1, 17, 62, 0, 0, 701, 1, 347940000, 4),
 	(0, 2, 2, 0, 0, 0, 0, 0, 180000000, 900), (0, 2, 3, 0, 0, 0, 0, 0, 80000000, 40100), (0, 2, 4, 0, 0, 0, 0, 0, 20000000, 800),
 	(0, 2, 8, 0, 0, 0, 702, 6, 20000000, 12), (0, 2, 11, 75, 5001, 0, 0, 4, 40000000, 38),
 	(0, 3, 2, 0, 0, 0, 0, 0, 170000000, 870), (0, 3, 3, 0, 0, 0, 0, 0, 70000000, 9000),
 	(0, 3, 8, 0, 0, 0, 701, 6, 20000000, 10), (0, 3, 16, 1, 5002, 0, 701, 1, 40000000, 41),
 	(0, 4, 2, 0, 0, 0, 0, 0, 1000000, 3), (0, 4, 15, 231, 0, 0, 0, 2, 199000000, 1);
-INSERT INTO objects VALUES (5001, 1, '/tmp/out.o'), (5002, 2, 'pipe:[4242]'), (5003, 2, 'pipe:[4241]');
+INSERT INTO objects VALUES (5001, 1, '/tmp/out.o'), (5002, 2, 'pipe:[4242]');
 INSERT INTO calls VALUES
 	(0, 700, 9000, 1000000000, 62, 4, 1, 100000, 348040000),
 	(0, 701, 9001, 1002000000, 258, 40000, 37500, 60000000, 60000000), (0, 701, 9001, 1002000000, 75, 38, 0, 2000000, 42000000),
