@@ -161,7 +161,9 @@ static void tell_subject(const struct findings *findings, char *text)
 
 	*text = '\0';
 	if (!process) {
-		format_add(text, SENTENCE_BYTES, "No thread was seen in this part of the session.");
+		format_add(text, SENTENCE_BYTES, "No thread %swas seen in this %ssession.",
+			   digest->options->pid_count ? "of these processes " : "",
+			   digest->is_slice ? "part of the " : "");
 		return;
 	}
 	account = &process->account;
