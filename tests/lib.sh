@@ -41,3 +41,20 @@ need_root() {
 		exit 1
 	fi
 }
+
+# documented_tables: the session's tables as docs/session.md has them, "table column column ...", sorted
+documented_tables() {
+	awk -F'|' '/^## Tables/ { on = 1 } /^## What/ { on = 0 } on && /^\| `/ {
+		gsub(/\([^)]*\)/, "", $4)
+		gsub(/[`,]/, "", $2)
+		gsub(/[`,]/, "", $4)
+		$1 = $1 # of one space each
+		columns = split($4, column, " ")
+		for (i = split($2, table, " "); i > 0; i--) {
+			printf "%s", table[i]
+			for (c = 1; c <= columns; c++)
+				printf " %s", column[c]
+			print ""
+		}
+	}' docs/session.md | LC_ALL=C sort
+}

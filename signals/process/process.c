@@ -243,10 +243,13 @@ static void flush(void *state, u64 window, struct sink *sink)
 #define ACCOUNTS "ledger_tasks", "ledger_pids"
 
 static const struct probe probes[] = {
-	{.program = "process_fork", .maps = {ACCOUNTS}},
-	{.program = "process_exec", .maps = {ACCOUNTS}},
-	{.program = "process_exit", .maps = {ACCOUNTS}},
-	{.program = "process_seed", .kind = PROBE_ITER, .maps = {"process_scratch", ACCOUNTS}},
+	{.program = "process_fork", .is_rare = true, .maps = {ACCOUNTS}},
+	{.program = "process_exec", .is_rare = true, .maps = {ACCOUNTS}},
+	{.program = "process_exit", .is_rare = true, .maps = {ACCOUNTS}},
+	{.program = "process_seed",
+	 .is_rare = true,
+	 .kind = PROBE_ITER,
+	 .maps = {"process_scratch", ACCOUNTS}},
 };
 
 const struct signal signal_process = {

@@ -5,6 +5,6 @@
 #ifndef DWELL_BASE_VERSION_H
 #define DWELL_BASE_VERSION_H
 
-#define DWELL_VERSION "0.1.0"
+#define DWELL_VERSION "0.2.0"
 
 #endif

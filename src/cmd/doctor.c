@@ -25,7 +25,7 @@ static const char usage[] =
 	"  -q, --quiet    the verdict alone, and no progress\n"
 	"  -h, --help     this text\n"
 	"\n"
-	"Exit status: 0 dwell works here, 77 it cannot run here, 64 wrong usage, 1 failed.\n"
+	"Exit status: 0 dwell works here, 77 it cannot, 64 wrong usage, 1 failed.\n"
 	"Overhead: 2 to 3 seconds, 1 to 2 of them on a CPU; nothing stays attached.\n"
 	"\n"
 	"Examples:\n"

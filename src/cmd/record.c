@@ -18,8 +18,8 @@ static const char usage[] =
 	"\n"
 	"Records where the time of the host's threads goes, window by window, into a\n"
 	"session that dwell report shows: of all, of some processes, or of a command and\n"
-	"its children. Ends with the command, after SECONDS, or at SIGINT or SIGTERM; each\n"
-	"leaves a complete session, and a second signal aborts.\n"
+	"its children. Ends with the command, after SECONDS, or at SIGINT or SIGTERM;\n"
+	"each leaves a complete session, and a second signal aborts.\n"
 	"\n"
 	"  -o, --output FILE    the session; default dwell-YYYYmmdd-HHMMSS.dwell\n"
 	"  -d, --duration SEC   so long at most\n" SELECT_USAGE
@@ -140,9 +140,9 @@ static void name_output(struct options *options)
 
 static void tell_result(const struct follow_result *result, const char *path)
 {
-	log_info("%.1f s in %llu windows, %.1f MB: 'dwell report %s' shows it%s",
+	log_info("%.1f s in %llu window%s, %.1f MB: 'dwell report %s' shows it%s",
 		 (double)result->wall_ns / 1e9, (unsigned long long)result->windows,
-		 (double)result->file_bytes / 1e6, path,
+		 result->windows == 1 ? "" : "s", (double)result->file_bytes / 1e6, path,
 		 result->is_complete ? "" : "; it is not complete");
 }
 

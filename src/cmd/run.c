@@ -10,6 +10,7 @@
 #include "../worker/privileges.h"
 #include "cmd.h"
 #include "measure.h"
+#include "target.h"
 
 static const char usage[] =
 	"Usage: dwell run [-o FILE] [--json] [--tier A|B] [--max-overhead PERCENT]\n"
@@ -36,9 +37,9 @@ static const char usage[] =
 	"SIGINT or SIGTERM sent to dwell ends the measurement with a complete result;\n"
 	"the command goes on.\n"
 	"\n"
-	"Exit status: the command's; 127 if it cannot be run, 77 if dwell cannot run here.\n"
-	"Overhead: some 150 ns per context switch of the command; in Tier B also some 0.3 us\n"
-	"for each of its system calls and 0.2 us for each page fault.\n"
+	"Exit status: the command's; 127 if it cannot be run, 77 if dwell cannot.\n"
+	"Overhead: some 150 ns per context switch of the command; in Tier B also some\n"
+	"0.3 us for each of its system calls and 0.2 us for each page fault.\n"
 	"\n"
 	"Examples:\n"
 	"  sudo dwell run -- sleep 1\n"
@@ -134,6 +135,8 @@ int cmd_run(int argc, char **argv)
 		fputs(usage, stdout);
 		return EXIT_OK;
 	}
+	if (target_find(options.follow.command[0]))
+		return EXIT_CANNOT_EXEC; /* a report would be of dwell's own attempt */
 	follow_run(&options.follow, &result);
 	if (result.is_reportable && log_level() != LOG_QUIET)
 		print_report(&result, &options);

@@ -3,14 +3,59 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../base/log.h"
 #include "cmd.h"
 
-#define EXIT_CANNOT_EXEC 127
+static int check_program(const char *path)
+{
+	struct stat info;
+
+	if (stat(path, &info))
+		return -errno;
+	return S_ISREG(info.st_mode) && !access(path, X_OK) ? 0 : -EACCES;
+}
+
+/* A program that may not be run is as good as none while there are more places to look in. */
+static int search_path(const char *program)
+{
+	const char *places = getenv("PATH");
+	int result = -ENOENT;
+
+	if (!places)
+		places = "/bin:/usr/bin";
+	for (;;) {
+		int length = (int)strcspn(places, ":"), err;
+		char path[PATH_MAX];
+
+		if (snprintf(path, sizeof(path), "%.*s%s%s", length, places, length ? "/" : "",
+			     program) < (int)sizeof(path)) {
+			err = check_program(path);
+			if (!err)
+				return 0;
+			result = err == -EACCES ? err : result;
+		}
+		if (!places[length])
+			return result;
+		places += length + 1;
+	}
+}
+
+int target_find(const char *program)
+{
+	int err = strchr(program, '/') ? check_program(program) : search_path(program);
+
+	if (err)
+		log_error("cannot run '%s': %s", program, strerror(-err));
+	return err;
+}
 
 /* In the child: waits until it is followed, then becomes the command. */
 static void become_command(int wait_fd, char **argv, const sigset_t *mask)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The command that is to be measured: made before the capture, held until it is followed, then let
- * go. Owns the child process until it was let go. Called by follow.c.
+ * go. Owns the child process until it was let go. Called by follow.c and run.c.
  */
 #ifndef DWELL_CMD_TARGET_H
 #define DWELL_CMD_TARGET_H
+
+#define EXIT_CANNOT_EXEC 127
 
 #include <signal.h>
 #include <stdbool.h>
@@ -15,6 +17,9 @@ struct target {
 	int go_fd;  /* writing to it lets the command start; -1: it was let go */
 	int status; /* for the shell, once it has ended */
 };
+
+/* Whether there is such a program, looked for as execvp() does: 0 or -errno, told. */
+int target_find(const char *program);
 
 /* mask is what the command's signal mask will be: 0 or -errno. */
 int target_hold(struct target *ret_target, char **argv, const sigset_t *mask);

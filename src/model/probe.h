@@ -44,6 +44,7 @@ struct probe {
 	enum probe_kind kind;  /* how it is attached */
 	const char *source;    /* BPF object; NULL: the main one */
 	bool is_optional;      /* its signal has a meaning without it */
+	bool is_rare;	       /* its silence says nothing */
 	const char *companion; /* a program to be put into maps[0], a program array, or NULL */
 
 	/* Maps that only its signal uses. A map that no wanted probe names is not created. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "signal.h"
 
+#include <string.h>
+
 const struct signal_row signal_rows[SIGNAL_LIMIT] = {
 #define SIGNAL(id, NAME, name_, version_, class)                                                   \
 	[id] = {                                                                                   \
@@ -13,3 +15,16 @@ const struct signal_row signal_rows[SIGNAL_LIMIT] = {
 #include "../../abi/signals.def"
 #undef SIGNAL
 };
+
+const struct probe *signal_find_probe(const char *program, size_t length)
+{
+	for (int id = 0; id < SIGNAL_LIMIT; id++) {
+		const struct signal *signal = signal_rows[id].signal;
+
+		for (size_t i = 0; signal && i < signal->probe_count; i++)
+			if (strlen(signal->probes[i].program) == length &&
+			    !memcmp(signal->probes[i].program, program, length))
+				return &signal->probes[i];
+	}
+	return NULL;
+}

@@ -43,4 +43,7 @@ struct signal_row {
 
 extern const struct signal_row signal_rows[SIGNAL_LIMIT]; /* indexed by id */
 
+/* The probe of this name, whose signal it may be, or NULL; the name need not end with NUL. */
+const struct probe *signal_find_probe(const char *program, size_t length);
+
 #endif

@@ -122,13 +122,14 @@ u64 account_idle(const struct account *account)
 
 u64 account_busy(const struct account *account)
 {
-	return account_sum(account) - account_idle(account) - account->ns[STATE_BLOCKED_CHILD];
+	return account_sum(account) - account_idle(account) - account->ns[STATE_BLOCKED_CHILD] -
+	       account->ns[STATE_BLOCKED_FORK];
 }
 
 u64 account_work(const struct account *account)
 {
 	return account_busy(account) - account->ns[STATE_BLOCKED_PIPE] -
-	       account->ns[STATE_BLOCKED_OTHER] - account->ns[STATE_BLOCKED_FORK];
+	       account->ns[STATE_BLOCKED_OTHER];
 }
 
 static void init(struct digest *digest, const struct report_options *options)

@@ -68,7 +68,7 @@ struct thread {
 	u64 voluntary, involuntary, kernel_voluntary, kernel_involuntary;
 	u64 kernel_exec_ns, kernel_delay_ns;
 	u64 missed, unnamed;
-	u64 ledger_ns, cpu_ns, runq_ns; /* by the ledger, over the whole session */
+	u64 ledger_ns, cpu_ns, irq_ns, runq_ns; /* by the ledger, over the whole session */
 	struct faults faults;
 	u32 process;			 /* index */
 	size_t first_cause, cause_count; /* in digest.causes, longest first */
@@ -106,6 +106,7 @@ struct syscall_row {
 struct hook {
 	char name[64], fallback_of[64], failure[DIGEST_TEXT];
 	bool is_attached;
+	bool is_rare; /* its silence says nothing */
 	u64 events, bpf_ns;
 	u64 measured_ns; /* the time in which these were counted; 0: not told, then all of it */
 };
@@ -214,7 +215,10 @@ u64 account_runq(const struct account *account);
 bool state_is_idle(int state);
 u64 account_idle(const struct account *account);
 
-/* What is of interest: not idle, and not waiting for a child, which has its own account. */
+/*
+ * What is of interest: not idle, already made, and not waiting for a child, which has its own
+ * account.
+ */
 u64 account_busy(const struct account *account);
 
 /* The same without waits for another process's doing, or for one does not know what. */

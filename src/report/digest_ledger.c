@@ -81,6 +81,7 @@ static int on_ledger(sqlite3_stmt *row, void *context)
 	thread = &reader->digest->threads[found->thread];
 	thread->ledger_ns += ns;
 	thread->cpu_ns += is_on_cpu(state) ? ns : 0;
+	thread->irq_ns += state == STATE_CPU_IRQ || state == STATE_CPU_SOFTIRQ ? ns : 0;
 	thread->runq_ns += is_in_queue(state) ? ns : 0;
 	if (!thread->is_wanted ||
 	    !digest_window_is_in(reader->digest, sqlite3_column_int64(row, 0)))

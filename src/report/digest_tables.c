@@ -44,18 +44,31 @@ static int check_schema(const struct digest *digest)
 	return -EINVAL;
 }
 
-/* Those that overlap the part that was asked for. */
+/* A window is in the part that was asked for if half of it is, or half of the part is in it. */
+static bool is_in_part(const struct digest *digest, u64 begin_ns, u64 end_ns)
+{
+	u64 from_ns = digest->start_ns + digest->options->from_ns, to_ns = ~0ULL;
+	u64 first, last, shorter;
+
+	if (digest->options->to_ns < ~0ULL - digest->start_ns)
+		to_ns = digest->start_ns + digest->options->to_ns;
+	first = begin_ns > from_ns ? begin_ns : from_ns;
+	last = end_ns < to_ns ? end_ns : to_ns;
+	if (first >= last)
+		return false;
+	shorter = end_ns - begin_ns < to_ns - from_ns ? end_ns - begin_ns : to_ns - from_ns;
+	return last - first >= shorter / 2;
+}
+
 static int on_window(sqlite3_stmt *row, void *context)
 {
 	struct digest *digest = context;
 	s64 id = sqlite3_column_int64(row, 0);
 	u64 begin_ns = query_count(row, 1), end_ns = query_count(row, 2);
-	u64 to_ns = digest->options->to_ns;
 
 	if (!digest->start_ns)
 		digest->start_ns = begin_ns;
-	if (digest->is_slice && (end_ns <= digest->start_ns + digest->options->from_ns ||
-				 (to_ns != ~0ULL && begin_ns >= digest->start_ns + to_ns)))
+	if (digest->is_slice && !is_in_part(digest, begin_ns, end_ns))
 		return 0;
 	if (!digest->window_count++) {
 		digest->first_window = digest->last_window = id;
@@ -123,6 +136,7 @@ static int on_hook(sqlite3_stmt *row, void *context)
 	hook->events = query_count(row, 4);
 	hook->bpf_ns = query_count(row, 5);
 	hook->measured_ns = query_count(row, 6);
+	hook->is_rare = query_u64(row, 7);
 	return 0;
 }
 
@@ -295,8 +309,8 @@ static const struct {
 	{"states", "id, name", NULL, on_state},
 	{"syscalls", "call, name", NULL, on_syscall},
 	{"losses", "window, cause, count", NULL, on_loss},
-	{"hooks", "hook, fallback_of, attached, failure, events, bpf_ns, measured_ns", NULL,
-	 on_hook},
+	{"hooks", "hook, fallback_of, attached, failure, events, bpf_ns, measured_ns, is_rare",
+	 NULL, on_hook},
 	{"overhead", "window, bpf_ns, user_cpu_ns, rss_bytes, map_bytes, ring_fill_max", NULL,
 	 on_overhead},
 	{"steps", "ts_ns, what, why", "ts_ns", on_step},

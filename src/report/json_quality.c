@@ -57,10 +57,11 @@ static json_t *hooks_to_json(const struct digest *digest)
 		double rate = wall_ns ? (double)hook->events * 1e9 / (double)wall_ns : 0;
 
 		json_array_append_new(
-			hooks, json_pack("{s:s, s:o, s:b, s:o, s:o, s:f}", "hook", hook->name,
+			hooks, json_pack("{s:s, s:o, s:b, s:o, s:o, s:f, s:b}", "hook", hook->name,
 					 "fallback_of", text_or_null(hook->fallback_of), "attached",
 					 hook->is_attached, "failure", text_or_null(hook->failure),
-					 "events", json_number(hook->events), "rate", rate));
+					 "events", json_number(hook->events), "rate", rate,
+					 "is_rare", hook->is_rare));
 	}
 	return hooks;
 }
@@ -72,12 +73,13 @@ static json_t *checks_to_json(const struct quality *quality)
 	for (size_t i = 0; i < quality->check_count; i++) {
 		const struct check *check = &quality->checks[i];
 
-		json_array_append_new(
-			checks,
-			json_pack("{s:s, s:o, s:o, s:I, s:s, s:b}", "name", check->name, "ours",
-				  json_number(check->ours), "kernels", json_number(check->kernels),
-				  "difference", (json_int_t)check_difference(check), "unit",
-				  check->unit, "within", check_is_within(check)));
+		json_array_append_new(checks,
+				      json_pack("{s:s, s:o, s:o, s:I, s:o, s:s, s:b}", "name",
+						check->name, "ours", json_number(check->ours),
+						"kernels", json_number(check->kernels),
+						"difference", (json_int_t)check_difference(check),
+						"tolerance", json_number(check->tolerance), "unit",
+						check->unit, "within", check_is_within(check)));
 	}
 	return checks;
 }

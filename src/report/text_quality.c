@@ -69,9 +69,13 @@ static void add_wrong(char *line, const struct check *check)
 {
 	bool is_time = !strcmp(check->unit, "ns");
 
-	format_add(line, LINE_BYTES, "%s: ours %s, the kernel's %s; ", check->name,
+	format_add(line, LINE_BYTES, "%s: ours %s, the kernel's %s", check->name,
 		   is_time ? DURATION(check->ours) : NUMBER(check->ours),
 		   is_time ? DURATION(check->kernels) : NUMBER(check->kernels));
+	if (check->tolerance)
+		format_add(line, LINE_BYTES, " (more than %s apart)",
+			   is_time ? DURATION(check->tolerance) : NUMBER(check->tolerance));
+	format_add(line, LINE_BYTES, "; ");
 }
 
 static void print_checks(const struct digest *digest, const struct quality *quality,
@@ -147,7 +151,7 @@ static void print_hooks(const struct digest *digest, const struct page *page)
 	for (size_t i = 0; i < digest->hook_count; i++) {
 		const struct hook *hook = &digest->hooks[i];
 
-		if (hook->is_attached && !hook->events)
+		if (hook->is_attached && !hook->events && !hook->is_rare)
 			format_add(silent, sizeof(silent), " %s", ESCAPED(hook->name));
 		if (hook->is_attached || !*hook->failure)
 			continue;

@@ -10,6 +10,7 @@
 
 #define BAR_COLUMNS	24
 #define SMALL_BAR	10
+#define THREADS_COLUMNS 6
 #define NAME_COLUMNS	16 /* a comm has 15, and a thread is indented */
 #define PROCESSES_SHOWN 10
 #define ALWAYS_SHOWN	3    /* also if idle */
@@ -139,13 +140,14 @@ static void print_row(const struct digest *digest, const struct page *page, cons
 		      const struct account *account)
 {
 	char bar[SMALL_BAR + 1], name[DIGEST_TEXT];
-	int cut, at;
+	int room, at;
 
 	small_bar(account, bar);
 	snprintf(name, sizeof(name), "%s%s", indent, ESCAPED(comm));
-	cut = (int)utf8_columns(name) - NAME_COLUMNS; /* %s counts bytes */
-	at = fprintf(page->out, "%7u %s%*s %4s %9s ", id, name, cut < 0 ? -cut : 0, "",
-		     NUMBER(threads), DURATION(wall_ns));
+	/* %s counts bytes; a long number may use what the name leaves. */
+	room = NAME_COLUMNS + THREADS_COLUMNS - (int)utf8_columns(name);
+	at = fprintf(page->out, "%7u %s%*s %8s ", id, name, room, NUMBER(threads),
+		     DURATION(wall_ns));
 	at -= (int)(strlen(name) - utf8_columns(name));
 	at += fprintf(page->out, "%s ", bar);
 	print_mostly(digest, page, account, page->columns - at);
@@ -243,9 +245,9 @@ void text_processes(const struct digest *digest, const struct page *page)
 		rest_ns += order[i]->work_ns;
 	page_heading(page, digest->options->threads ? "BY THREAD" : "BY PROCESS",
 		     "  # cpu  = waits for a CPU  - blocked  . idle  ? unattributed");
-	fprintf(page->out, "%s%7s %-*s %4s %9s %*s mostly%s\n", page_ink(page, INK_FAINT),
-		digest->options->threads ? "pid/tid" : "pid", NAME_COLUMNS, "name", "thr", "wall",
-		SMALL_BAR, "", page_ink(page, INK_PLAIN));
+	fprintf(page->out, "%s%7s %-*s%*s %8s %*s mostly%s\n", page_ink(page, INK_FAINT),
+		digest->options->threads ? "pid/tid" : "pid", NAME_COLUMNS, "name", THREADS_COLUMNS,
+		"thr", "wall", SMALL_BAR, "", page_ink(page, INK_PLAIN));
 	for (size_t i = 0; i < shown; i++) {
 		print_row(digest, page, "", order[i]->pid, order[i]->comm, order[i]->present,
 			  process_wall_ns(order[i]), &order[i]->account);

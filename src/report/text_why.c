@@ -10,7 +10,7 @@
 
 #define WHY_SHOWN  12
 #define IDLE_SHOWN 3	/* of these: waits for work come last */
-#define LEAST	   1000 /* one in so many is worth a line */
+#define LEAST	   1000 /* one in so many is worth a line, of all the time or of what is not idle */
 
 static void print_why(const struct digest *digest, const struct page *page, const struct why *why)
 {
@@ -35,15 +35,17 @@ int text_why(const struct digest *digest, const struct page *page)
 {
 	struct hash whys;
 	int err = why_find(digest, &whys);
-	u64 least = account_sum(&digest->all) / LEAST;
 	size_t shown = 0, idle = 0;
 
 	for (size_t i = 0; !err && i < whys.count && shown < WHY_SHOWN; i++) {
 		const struct why *why = hash_item(&whys, i);
 
-		if (why->cause.ns < least || !why->cause.ns)
+		bool is_idle = state_is_idle(why->cause.state);
+		u64 whole_ns = is_idle ? account_sum(&digest->all) : digest->busy_ns;
+
+		if (why->cause.ns < whole_ns / LEAST || !why->cause.ns)
 			continue;
-		if (state_is_idle(why->cause.state) && idle++ >= IDLE_SHOWN)
+		if (is_idle && idle++ >= IDLE_SHOWN)
 			continue;
 		if (!shown++)
 			page_heading(

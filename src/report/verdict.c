@@ -12,10 +12,11 @@
 #include "text.h"
 #include "why.h"
 
-#define WORTH_SHARE   10 /* percent of what is not idle: less is not worth a sentence */
-#define MENTION_SHARE 5	 /* percent: less is not worth a word */
-#define BEWARE_SHARE  1	 /* percent unattributed */
-#define MENTIONED     2	 /* states of a sentence */
+#define WORTH_SHARE   10  /* percent of what is not idle: less is not worth a sentence */
+#define MENTION_SHARE 5	  /* percent: less is not worth a word */
+#define BEWARE_SHARE  1	  /* percent unattributed */
+#define MENTIONED     2	  /* states of a sentence */
+#define MANY_CALLS    100 /* fewer that fail are nobody's concern */
 #define ANCESTORS_MAX 64
 
 /* What the rules look at. */
@@ -27,7 +28,8 @@ struct findings {
 };
 
 struct sentence {
-	u64 weight; /* the time that it is about; 0: nothing to say */
+	u64 weight;    /* the time that it is about; 0: nothing to say */
+	bool is_waste; /* time that need not have been spent: told before what only weighs more */
 	char text[SENTENCE_BYTES];
 };
 
@@ -55,6 +57,8 @@ static void add_states(const struct digest *digest, const struct account *accoun
 		u64 ns = account->ns[order[i]];
 
 		if ((skip_idle && state_is_idle(order[i])) ||
+		    (i &&
+		     order[i] == STATE_BLOCKED_FORK) || /* whose making takes time is no news */
 		    (said && percent(ns, whole) < MENTION_SHARE))
 			continue;
 		add_state(digest, order[i], ns, whole, said++ ? ", " : "", text);
@@ -157,7 +161,9 @@ static void tell_subject(const struct findings *findings, char *text)
 
 	*text = '\0';
 	if (!process) {
-		format_add(text, SENTENCE_BYTES, "No thread was seen in this part of the session.");
+		format_add(text, SENTENCE_BYTES, "No thread %swas seen in this %ssession.",
+			   digest->options->pid_count ? "of these processes " : "",
+			   digest->is_slice ? "part of the " : "");
 		return;
 	}
 	account = &process->account;
@@ -258,12 +264,14 @@ static void tell_queue(const struct findings *findings, struct sentence *ret)
 	format_add(ret->text, SENTENCE_BYTES, ".");
 }
 
-static bool by_cpu(const struct call *call, const struct call *best)
+/* Calls that fail are the ones that need not have been made: they count twice. */
+static double call_weight(const struct call *call)
 {
-	return !best || call->cpu_ns > best->cpu_ns;
+	double failed = call->count ? (double)call->failed / (double)call->count : 0;
+
+	return (double)call->cpu_ns * (1 + failed);
 }
 
-/* Calls that fail are the ones that need not have been made. */
 static void tell_calls(const struct findings *findings, struct sentence *ret)
 {
 	const struct account *all = &findings->digest->all;
@@ -273,19 +281,21 @@ static void tell_calls(const struct findings *findings, struct sentence *ret)
 	for (size_t i = 0; i < findings->calls.count; i++) {
 		const struct call *call = hash_item(&findings->calls, i);
 
-		if (call->call && by_cpu(call, best))
+		if (call->call && (!best || call_weight(call) > call_weight(best)))
 			best = call;
 	}
 	if (!best)
 		return;
 	ret->weight = all->ns[STATE_CPU_SYSCALL];
+	ret->is_waste = best->count >= MANY_CALLS && best->failed > best->count / 2 &&
+			percent(best->cpu_ns, account_cpu(all)) >= MENTION_SHARE;
 	format_add(ret->text, SENTENCE_BYTES,
-		   "System calls took %s of the time on a CPU: most of it %s, %s calls",
+		   "System calls took %s of the time on a CPU, above all %s (%s): %s calls",
 		   SHARE(ret->weight, account_cpu(all)),
 		   ESCAPED(digest_call_name(findings->digest, best->call, buf, sizeof(buf))),
-		   NUMBER(best->count));
+		   SHARE(best->cpu_ns, account_cpu(all)), NUMBER(best->count));
 	if (best->failed)
-		format_add(ret->text, SENTENCE_BYTES, " of which %s failed (%s)",
+		format_add(ret->text, SENTENCE_BYTES, ", of which %s failed (%s)",
 			   NUMBER(best->failed), SHARE(best->failed, best->count));
 	format_add(ret->text, SENTENCE_BYTES, ".");
 }
@@ -293,7 +303,7 @@ static void tell_calls(const struct findings *findings, struct sentence *ret)
 static bool is_other_wait(int state)
 {
 	return state > STATE_RUNQ_THROTTLED && !is_lock(state) && !state_is_idle(state) &&
-	       state != STATE_BLOCKED_CHILD;
+	       state != STATE_BLOCKED_CHILD && state != STATE_BLOCKED_FORK;
 }
 
 static void tell_wait(const struct findings *findings, struct sentence *ret)
@@ -339,6 +349,8 @@ static int by_weight(const void *a, const void *b)
 {
 	const struct sentence *x = a, *y = b;
 
+	if (x->is_waste != y->is_waste && x->weight != ~0ULL && y->weight != ~0ULL)
+		return x->is_waste ? -1 : 1;
 	return x->weight > y->weight ? -1 : x->weight < y->weight;
 }
 
@@ -355,7 +367,8 @@ int verdict_find(const struct digest *digest, struct verdict *ret_verdict)
 	qsort(sentences, ARRAY_SIZE(rules), sizeof(sentences[0]), by_weight);
 	for (size_t i = 0; i < ARRAY_SIZE(rules) && ret_verdict->count < SENTENCES_MAX; i++)
 		if (sentences[i].weight &&
-		    percent(sentences[i].weight, findings.busy_ns) >= WORTH_SHARE)
+		    (sentences[i].is_waste ||
+		     percent(sentences[i].weight, findings.busy_ns) >= WORTH_SHARE))
 			text_copy(ret_verdict->sentences[ret_verdict->count++], SENTENCE_BYTES,
 				  sentences[i].text);
 	hash_free(&findings.whys);

@@ -57,8 +57,10 @@ int session_open_files(const char *path, int *ret_db_fd, int *ret_wal_fd)
 	int fd = open_plain_file(path);
 
 	if (fd < 0) {
-		log_error("cannot read %s: %s; 'dwell record -o %s' would make one", path,
-			  fd == -EINVAL ? "it is no plain file" : strerror(-fd), path);
+		log_error("cannot read %s: %s; %s", path,
+			  fd == -EINVAL ? "it is no plain file" : strerror(-fd),
+			  fd == -EACCES ? "a session is its owner's alone: use sudo, or chown it"
+					: "'dwell record' makes a session, -o names it");
 		return fd;
 	}
 	*ret_db_fd = fd;

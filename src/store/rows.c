@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "../model/signal.h"
+
 #define TEXT_BYTES_MAX 1024
 #define CELL_HEAD      (1 + sizeof(u64)) /* kind, then the number or the text's length */
 
@@ -22,9 +24,26 @@ static size_t packed_size(const struct cell *cells, size_t width)
 	return size;
 }
 
+/* The cells of a row that are sent; the others are known where it is read. */
+static size_t sent_width(unsigned int table)
+{
+	return table == TABLE_HOOKS ? HOOKS_IS_RARE : store_tables[table].width;
+}
+
+static void complete_row(unsigned int table, struct cell *cells)
+{
+	const struct probe *probe;
+
+	if (table != TABLE_HOOKS)
+		return;
+	probe = cells[0].kind == CELL_TEXT ? signal_find_probe(cells[0].text, cells[0].length)
+					   : NULL;
+	cells[HOOKS_IS_RARE] = cell_number(probe && probe->is_rare);
+}
+
 bool rows_add(struct rows *rows, enum store_table table, const struct cell *cells)
 {
-	size_t width = store_tables[table].width;
+	size_t width = sent_width(table);
 	char *to = rows->bytes + rows->size;
 
 	if (packed_size(cells, width) > sizeof(rows->bytes) - rows->size)
@@ -76,12 +95,13 @@ int rows_read(const void *bytes, size_t size, struct sink *sink)
 
 		if (table >= TABLE_COUNT)
 			return -EBADMSG;
-		for (size_t i = 0; i < store_tables[table].width; i++) {
+		for (size_t i = 0; i < sent_width(table); i++) {
 			int err = read_cell(&from, end, &cells[i]);
 
 			if (err)
 				return err;
 		}
+		complete_row(table, cells);
 		sink->add(sink, &store_tables[table], cells);
 	}
 	return 0;

@@ -17,8 +17,8 @@ struct rows {
 	char bytes[ROWS_BYTES];
 };
 
-/* Appends one row, of as many cells as the table has columns; text that is too long is cut. False
- * if there is no room: send what is there, and begin anew with size 0. */
+/* Appends one row, of as many cells as the table has columns (hooks: but the last); text that is
+ * too long is cut. False if there is no room: send what is there, and begin anew with size 0. */
 bool rows_add(struct rows *rows, enum store_table table, const struct cell *cells);
 
 /* Gives each row to sink: 0, or -EBADMSG for bytes that rows_add() did not write. */

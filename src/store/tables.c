@@ -16,8 +16,8 @@ const struct table store_tables[TABLE_COUNT] = {
 	[TABLE_HOOKS] = {.name = "hooks",
 			 .columns = "hook TEXT PRIMARY KEY, fallback_of TEXT, attached INTEGER, "
 				    "failure TEXT, events INTEGER, bpf_ns INTEGER, misses INTEGER, "
-				    "measured_ns INTEGER",
-			 .width = 8},
+				    "measured_ns INTEGER, is_rare INTEGER",
+			 .width = 9},
 	[TABLE_OVERHEAD] = {.name = "overhead",
 			    .columns = "window INTEGER PRIMARY KEY, bpf_ns INTEGER, "
 				       "user_cpu_ns INTEGER, rss_bytes INTEGER, "

@@ -24,7 +24,8 @@ enum store_table {
 	TABLE_COUNT
 };
 
-#define STORE_WIDTH_MAX 8 /* columns of the widest of these */
+#define HOOKS_IS_RARE	8 /* the column of hooks that is not sent: signals declare it */
+#define STORE_WIDTH_MAX 9 /* columns of the widest of these */
 
 extern const struct table store_tables[TABLE_COUNT];
 

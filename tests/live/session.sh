@@ -47,6 +47,11 @@ check "hooks are attached, and the switch has fired" is "$file" \
 	"SELECT min(attached) || (SELECT events > 0 FROM hooks WHERE hook = 'ledger_switch') FROM hooks" 11
 check "the cost was measured" is "$file" \
 	"SELECT min(bpf_ns > 0 AND user_cpu_ns > 0 AND rss_bytes > 0 AND map_bytes > 0) FROM overhead" 1
+# Columns in their order: they are not to move
+sql "$file" "SELECT m.name || ' ' || (SELECT group_concat(name, ' ') FROM pragma_table_info(m.name))
+	FROM sqlite_master m WHERE m.type = 'table'" | LC_ALL=C sort >"$work/tables"
+documented_tables >"$work/documented"
+check "its tables are those of docs/session.md" diff -u "$work/documented" "$work/tables"
 check "names of states, contexts, kinds, uses and calls are in it" is "$file" \
 	"SELECT (SELECT count(*) FROM states) > 20 AND (SELECT count(*) FROM contexts) > 5
 		AND (SELECT count(*) FROM object_kinds) > 5 AND (SELECT count(*) FROM cpu_uses) > 5

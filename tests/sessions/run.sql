@@ -5,9 +5,9 @@ INSERT INTO meta VALUES ('schema', 'dwell.session/1'), ('dwell_version', '0.1'),
 	('cpus', '2'), ('started_ns', '1000000000'), ('ended_ns', '1352000000'), ('command', 'sh'),
 	('tier', 'B'), ('window_ns', '1000000000'), ('label.jobs', '3');
 INSERT INTO windows VALUES (0, 1000000000, 1352000000);
-INSERT INTO syscalls VALUES (1, 'read'), (62, 'wait4'), (75, 'fsync'), (258, 'openat'), (231, 'clock_nanosleep');
-INSERT INTO hooks VALUES ('ledger_switch', NULL, 1, NULL, 2200, 330000, 0, 352000000), ('ledger_waking', NULL, 1, NULL, 900, 81000, 0, 352000000),
-	('calls_enter', NULL, 1, NULL, 52000, 4200000, 0, 352000000);
+INSERT INTO syscalls (call, name) VALUES (1, 'read'), (62, 'wait4'), (75, 'fsync'), (258, 'openat'), (231, 'clock_nanosleep');
+INSERT INTO hooks VALUES ('ledger_switch', NULL, 1, NULL, 2200, 330000, 0, 352000000, 0), ('ledger_waking', NULL, 1, NULL, 900, 81000, 0, 352000000, 0),
+	('calls_enter', NULL, 1, NULL, 52000, 4200000, 0, 352000000, 0), ('calls_signal', NULL, 1, NULL, 0, 0, 0, 352000000, 1);
 INSERT INTO overhead VALUES (0, 4611000, 3100000, 9437184, 4194304, 2048);
 INSERT INTO processes (pid, start_ns, parent, comm, exe, service, is_kernel, exit_code) VALUES
 	(700, 9000, 690, 'sh', '/bin/sh', 'sh', 0, 0),

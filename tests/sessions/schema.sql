@@ -8,9 +8,9 @@ CREATE TABLE states (id INTEGER PRIMARY KEY, name TEXT, meaning TEXT);
 CREATE TABLE contexts (id INTEGER PRIMARY KEY, name TEXT, meaning TEXT);
 CREATE TABLE object_kinds (id INTEGER PRIMARY KEY, name TEXT, meaning TEXT);
 CREATE TABLE cpu_uses (id INTEGER PRIMARY KEY, name TEXT, meaning TEXT);
-CREATE TABLE syscalls (call INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE syscalls (call INTEGER PRIMARY KEY, name TEXT, meaning TEXT);
 CREATE TABLE losses (window, cause, count);
-CREATE TABLE hooks (hook, fallback_of, attached, failure, events, bpf_ns, misses, measured_ns);
+CREATE TABLE hooks (hook, fallback_of, attached, failure, events, bpf_ns, misses, measured_ns, is_rare);
 CREATE TABLE overhead (window, bpf_ns, user_cpu_ns, rss_bytes, map_bytes, ring_fill_max);
 CREATE TABLE steps (ts_ns, what, why);
 CREATE TABLE threads (id INTEGER PRIMARY KEY, pid, process_start_ns, tid, start_ns, begin_ns, end_ns,
@@ -22,7 +22,7 @@ CREATE TABLE calls (window, thread_tid, thread_start_ns, thread_begin_ns, call, 
 CREATE TABLE faults (window, thread_tid, thread_start_ns, thread_begin_ns, begun, ended, failed);
 CREATE TABLE objects (id INTEGER PRIMARY KEY, kind, name);
 CREATE TABLE processes (pid, start_ns, parent, comm, exe, uid, cgroup, container, unit, pod, service,
-	pid_ns, mnt_ns, net_ns, is_kernel, exit_code);
+	pid_ns, mnt_ns, net_ns, is_kernel, exit_code, end_ns);
 CREATE TABLE execs (ts_ns, pid, start_ns, parent, exe);
 CREATE TABLE cpus (window, cpu, use, ns);
 CREATE TABLE cpu_queues (window, cpu, queue_ns, switches, missed);

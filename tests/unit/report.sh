@@ -41,6 +41,8 @@ for options in "" --execs --kernel "--pid 4700,12" "--threads --cpus"; do
 done
 check "JSON of a part does too" follows_schema "$server@1s-2s"
 check "a part is taken" says 0 "slice: from 1.000 s to 2.000 s, 1 whole window" "$DWELL" report "$server@1.2s-1900ms"
+check "of a window in it by less than half nothing is taken" says 0 "slice: from 1.000 s to 2.000 s, 1 whole window" \
+	"$DWELL" report "$server@0.9s-2.1s"
 check "its end may be left out" says 0 "slice: from 2.000 s to 3.000 s" "$DWELL" report "$server@2s-"
 check "its start too" says 0 "slice: from 0 ns to 1.000 s" "$DWELL" report "$server@-0.5"
 check "a part where nothing is, is said" says 1 "no window" "$DWELL" report "$server@100s-"
@@ -71,5 +73,10 @@ unset NO_COLOR
 check "colour on a terminal" color
 check "none with NO_COLOR" no_color
 check "none on a dumb one" dumb
+fits() { exits 0 "$DWELL" "$@" && awk 'length($0) > 80 { print; bad = 1 } END { exit bad }' "$dir/out"; }
+for command in "" run record report doctor; do
+	# shellcheck disable=SC2086 # none is none
+	check "dwell $command --help fits into 80 columns" fits $command --help
+done
 check "help is there" says 0 "Usage: dwell report" "$DWELL" report --help
 finish
