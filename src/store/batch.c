@@ -148,9 +148,9 @@ bool batch_add(struct batch *batch, const struct table *table, const struct cell
 {
 	struct cell *to = &batch->cells[batch->rows * table->width];
 
-	if (batch->rows && (batch->table != table ||
-			    (batch->rows + 1) * table->width > BATCH_CELLS_MAX ||
-			    text_bytes(table, cells) > sizeof(batch->text) - batch->text_bytes))
+	if (batch->rows &&
+	    (batch->table != table || (batch->rows + 1) * table->width > BATCH_CELLS_MAX ||
+	     text_bytes(table, cells) > sizeof(batch->text) - batch->text_bytes))
 		return false;
 	batch->table = table;
 	batch->rows++;

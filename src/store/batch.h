@@ -27,7 +27,8 @@ struct batch {
 /* Makes the batch known to SQL as the table batch (c0, c1, …): an SQLite code. */
 int batch_register(struct batch *batch, sqlite3 *db);
 
-/* False if it must be emptied first: it is full, or of another table. An empty one takes any row. */
+/* False if it must be emptied first: it is full, or of another table. An empty one takes any row.
+ */
 bool batch_add(struct batch *batch, const struct table *table, const struct cell *cells);
 void batch_clear(struct batch *batch);
 
