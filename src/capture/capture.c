@@ -221,6 +221,7 @@ static size_t take_rows(struct capture *capture, const char *buf, size_t size)
 {
 	size_t at = 0;
 
+	reader_begin(capture->reader);
 	while (size - at >= sizeof(struct rec_hdr)) {
 		const struct rec_hdr *hdr = (const struct rec_hdr *)(buf + at);
 
@@ -230,28 +231,22 @@ static size_t take_rows(struct capture *capture, const char *buf, size_t size)
 		capture->rows++;
 		at += hdr->size;
 	}
-	reader_wake(capture->reader);
+	reader_end(capture->reader);
 	return at;
 }
 
 /* Rows of an iterator can wait for the worker, within a bound; records of the ring cannot. */
-#define ITER_WAIT_NS (500 * NS_PER_MS)
+#define ITER_WAIT_NS   (500 * NS_PER_MS)
+#define ITER_BUF_BYTES (64u << 10) /* the kernel gives at most half of that at a time */
 
-int capture_run_iter(struct capture *capture, size_t i)
+/* All that the iterator has to say: 0 or -errno. */
+static int read_iter(struct capture *capture, int fd, char *buf)
 {
-	struct capture_probe *probe = &capture->probes[i];
-	_cleanup_close_ int fd = -1;
-	_Alignas(8) char buf[4 * RECORD_SIZE_MAX];
 	u64 patience_ns = ITER_WAIT_NS;
 	size_t held = 0;
 
-	if (!probe->link_count)
-		return -ENOENT;
-	fd = bpf_iter_create(bpf_link__fd(probe->links[0]));
-	if (fd < 0)
-		return -errno;
 	for (;;) {
-		ssize_t got = read(fd, buf + held, sizeof(buf) - held);
+		ssize_t got = read(fd, buf + held, ITER_BUF_BYTES - held);
 		size_t taken;
 
 		if (got < 0 && errno != EAGAIN && errno != EINTR)
@@ -266,6 +261,25 @@ int capture_run_iter(struct capture *capture, size_t i)
 		memmove(buf, buf + taken, held - taken);
 		held -= taken;
 	}
+}
+
+int capture_run_iter(struct capture *capture, size_t i)
+{
+	struct capture_probe *probe = &capture->probes[i];
+	_cleanup_free_ char *buf = malloc(ITER_BUF_BYTES);
+	_cleanup_close_ int fd = -1;
+	int err;
+
+	if (!buf)
+		return -ENOMEM;
+	if (!probe->link_count)
+		return -ENOENT;
+	fd = bpf_iter_create(bpf_link__fd(probe->links[0]));
+	if (fd < 0)
+		return -errno;
+	err = read_iter(capture, fd, buf);
+	reader_wake(capture->reader);
+	return err;
 }
 
 u64 capture_filter_kinds(const struct capture *capture)
@@ -308,6 +322,7 @@ int capture_send_map(struct capture *capture, const char *name)
 		if (!bpf_map_lookup_elem(bpf_map__fd(map), key, value))
 			take_rows(capture, value, bpf_map__value_size(map));
 	}
+	reader_wake(capture->reader);
 	return 0;
 }
 
