@@ -158,7 +158,7 @@ static void remove_row(struct ledger_book *book, u64 place)
 
 static bool is_same_cause(const struct told_cause *told, const struct ledger_cause *cause)
 {
-	return told->is_used && told->state == cause->state && told->call == cause->call &&
+	return told->state == cause->state && told->call == cause->call &&
 	       told->object == cause->object && told->holder == cause->holder;
 }
 
@@ -198,9 +198,8 @@ static size_t collect_causes(const struct rec_ledger *row, const struct ledger_t
 					.told = {.object = now->object,
 						 .holder = now->holder,
 						 .call = now->call,
-						 .state = now->state,
-						 .is_used = 1}};
-		for (size_t j = 0; j < CAUSES_MAX; j++)
+						 .state = now->state}};
+		for (size_t j = 0; j < told->cause_count; j++)
 			if (is_same_cause(&told->causes[j], now))
 				cause->told = told->causes[j];
 	}
@@ -215,7 +214,7 @@ struct page {
 	u64 window;
 	u64 thread;
 	u64 end_ns; /* up to when its time is told; 0: a row says so already */
-	struct cause causes[CAUSES_MAX];
+	struct cause *causes;
 	size_t cause_count;
 };
 
@@ -309,7 +308,7 @@ static void write_silence(const struct ledger_book *book, const struct rec_ledge
 					  .holder = told->open.holder};
 	u64 now_ns = 0, told_ns = 0, silent_ns;
 
-	if (!told->open.is_used || told->window + 1 >= page->window)
+	if (!told->is_open || told->window + 1 >= page->window)
 		return;
 	for (int i = 0; i < STATE_COUNT; i++) {
 		told_ns += told->ns[i];
@@ -320,7 +319,7 @@ static void write_silence(const struct ledger_book *book, const struct rec_ledge
 		less(book->flushed_ns, row->begin_ns + told_ns),
 		smaller(less(row->ns[open.state], told->ns[open.state]), less(now_ns, told_ns)));
 	told->ns[open.state] += silent_ns;
-	for (size_t i = 0; i < CAUSES_MAX; i++)
+	for (size_t i = 0; i < told->cause_count; i++)
 		if (is_same_cause(&told->causes[i], &open))
 			told->causes[i].ns += silent_ns;
 	page->window--;
@@ -328,20 +327,19 @@ static void write_silence(const struct ledger_book *book, const struct rec_ledge
 	page->window++;
 }
 
-static struct told_cause open_cause(const struct rec_ledger *row)
+/* What it waits for, if it does. */
+static void note_open(const struct rec_ledger *row, struct ledger_told *told)
 {
 	const struct ledger_cause *cause = &row->causes[(row->open_cause - 1) % CAUSES_MAX];
-	struct told_cause open = {.state = (u8)row->open_state, .is_used = 1};
 
-	if (row->flags & LEDGER_SUM || row->open_state < STATE_BLOCKED_LOCK ||
-	    row->open_state >= STATE_COUNT)
-		return (struct told_cause){0};
+	told->is_open = !(row->flags & LEDGER_SUM) && row->open_state >= STATE_BLOCKED_LOCK &&
+			row->open_state < STATE_COUNT;
+	told->open = (struct told_cause){.state = (u8)row->open_state};
 	if (row->open_cause && cause->state == row->open_state) {
-		open.call = cause->call;
-		open.object = cause->object;
-		open.holder = cause->holder;
+		told->open.call = cause->call;
+		told->open.object = cause->object;
+		told->open.holder = cause->holder;
 	}
-	return open;
 }
 
 static void write_thread(const struct rec_ledger *row, u64 id, struct sink *sink)
@@ -375,21 +373,26 @@ static void write_thread(const struct rec_ledger *row, u64 id, struct sink *sink
 static u8 flush_row(const struct ledger_book *book, const struct rec_ledger *row,
 		    struct ledger_told *told, u64 window, struct sink *sink)
 {
-	struct page page = {
-		.book = book, .row = row, .sink = sink, .window = window, .thread = told->id};
+	struct cause causes[CAUSES_MAX]; /* not cleared: that would cost more than what is in it */
+	struct page page = {.book = book,
+			    .row = row,
+			    .sink = sink,
+			    .window = window,
+			    .thread = told->id,
+			    .causes = causes};
 	u64 parts[STATE_COUNT];
 
 	write_silence(book, row, told, &page);
 	page.end_ns = row->end_ns;
-	page.cause_count = collect_causes(row, told, page.causes);
+	page.cause_count = collect_causes(row, told, causes);
 	carry_parts(row->ns, told->ns, parts, STATE_COUNT);
 	for (u8 i = 0; i < STATE_COUNT; i++)
 		write_state(&page, i, parts[i], carry_count(row->entries[i], &told->entries[i]));
-	memset(told->causes, 0, sizeof(told->causes));
+	told->cause_count = page.cause_count;
 	for (size_t i = 0; i < page.cause_count; i++)
-		told->causes[i] = page.causes[i].told;
+		told->causes[i] = causes[i].told;
 	told->window = window;
-	told->open = open_cause(row);
+	note_open(row, told);
 	return page.end_ns ? MARK_STALE | MARK_DUE : MARK_STALE;
 }
 

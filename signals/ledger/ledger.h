@@ -21,17 +21,18 @@ struct told_cause {
 	u32 holder;
 	u16 call;
 	u8 state;
-	u8 is_used;
-	u32 unused;
+	u8 unused[5];
 };
 
 /* What the session has of a thread, in sum. */
 struct ledger_told {
-	u64 id;			/* of the thread in the session; 0: it has nothing yet */
-	u64 window;		/* in which it was told last */
-	struct told_cause open; /* what it waited for then; is_used of 0: it did not wait */
+	u64 id;	     /* of the thread in the session; 0: it has nothing yet */
+	u64 window;  /* in which it was told last */
+	u64 is_open; /* it waited then, for this: */
+	struct told_cause open;
 	u64 ns[STATE_COUNT];
 	u32 entries[STATE_COUNT];
+	u64 cause_count;
 	struct told_cause causes[CAUSES_MAX];
 };
 
