@@ -23,11 +23,20 @@ const struct table ledger_tables[LEDGER_TABLE_COUNT] = {
 			   .width = 19},
 	/* Each row is written once, so there is no key to keep: an index would double the cost. */
 	[TABLE_LEDGER] = {.name = "ledger",
-			  .columns = "window INTEGER, thread INTEGER, state INTEGER, "
-				     "call INTEGER, object INTEGER, holder INTEGER, "
-				     "waker INTEGER, waker_kind INTEGER, ns INTEGER, count INTEGER",
-			  .width = 10},
+			  .columns =
+				  "window INTEGER, thread INTEGER, state INTEGER, "
+				  "call INTEGER, object INTEGER, holder INTEGER, "
+				  "waker INTEGER, waker_kind INTEGER, ns INTEGER, count INTEGER, "
+				  "end_ns INTEGER",
+			  .width = 11},
 };
+
+/*
+ * A thread's row in threads is written when it comes, is renamed or ends, when the session does,
+ * and in every so many windows: a row that is replaced costs more than those that are added. Up to
+ * when its time is told, its rows in ledger say themselves.
+ */
+#define THREADS_EVERY 32
 
 static u32 hash_of(const struct rec_ledger *row)
 {
@@ -64,7 +73,7 @@ static void turn_away(struct ledger_book *book, const struct rec_ledger *row)
 		return;
 	}
 	book->folded++;
-	book->other_told.is_pending = 1;
+	book->other_marks |= MARK_PENDING;
 	for (int i = 0; i < STATE_COUNT; i++) {
 		book->other.ns[i] += row->ns[i];
 		book->other.entries[i] += row->entries[i];
@@ -79,6 +88,7 @@ static u64 add_row(struct ledger_book *book, struct index_slot *slot, const stru
 	*slot = (struct index_slot){.hash = hash_of(row), .place = (u32)place + 1};
 	book->rows[place] = (struct rec_ledger){0};
 	book->told[place] = (struct ledger_told){0};
+	book->marks[place] = MARK_DUE;
 	return place;
 }
 
@@ -115,12 +125,16 @@ void book_on_record(void *state, const struct rec_hdr *record)
 	}
 	place = slot->place ? slot->place - 1 : add_row(book, slot, row);
 	/* A thread is read while it lives, and tells its end: the last word holds. */
-	if (book->rows[place].flags & LEDGER_LAST || row->end_ns < book->rows[place].end_ns)
+	if (book->marks[place] & MARK_ENDED || row->end_ns < book->rows[place].end_ns)
 		return;
+	if (memcmp(book->rows[place].comm, row->comm, sizeof(row->comm)))
+		book->marks[place] |= MARK_DUE;
+	if (row->flags & LEDGER_LAST)
+		book->marks[place] |= MARK_DUE | MARK_ENDED;
 	book->rows[place] = *row;
 	if (row->flags & LEDGER_SUM)
 		settle_sum(&book->rows[place]);
-	book->told[place].is_pending = 1;
+	book->marks[place] |= MARK_PENDING;
 }
 
 /* The last row takes the place that becomes free, so that the rows stay dense. */
@@ -137,13 +151,14 @@ static void remove_row(struct ledger_book *book, u64 place)
 		slot->place = (u32)place + 1;
 		book->rows[place] = book->rows[last];
 		book->told[place] = book->told[last];
+		book->marks[place] = book->marks[last];
 	}
 	book->count--;
 }
 
 static bool is_same_cause(const struct told_cause *told, const struct ledger_cause *cause)
 {
-	return told->is_used && told->state == cause->state && told->call == cause->call &&
+	return told->state == cause->state && told->call == cause->call &&
 	       told->object == cause->object && told->holder == cause->holder;
 }
 
@@ -183,9 +198,8 @@ static size_t collect_causes(const struct rec_ledger *row, const struct ledger_t
 					.told = {.object = now->object,
 						 .holder = now->holder,
 						 .call = now->call,
-						 .state = now->state,
-						 .is_used = 1}};
-		for (size_t j = 0; j < CAUSES_MAX; j++)
+						 .state = now->state}};
+		for (size_t j = 0; j < told->cause_count; j++)
 			if (is_same_cause(&told->causes[j], now))
 				cause->told = told->causes[j];
 	}
@@ -199,7 +213,8 @@ struct page {
 	struct sink *sink;
 	u64 window;
 	u64 thread;
-	struct cause causes[CAUSES_MAX];
+	u64 end_ns; /* up to when its time is told; 0: a row says so already */
+	struct cause *causes;
 	size_t cause_count;
 };
 
@@ -220,7 +235,7 @@ static u32 holder_here(const struct page *page, u32 holder)
 	return holder;
 }
 
-static void write_part(const struct page *page, const struct ledger_cause *cause, u64 ns, u32 count)
+static void write_part(struct page *page, const struct ledger_cause *cause, u64 ns, u32 count)
 {
 	if (!ns && !count)
 		return;
@@ -235,8 +250,10 @@ static void write_part(const struct page *page, const struct ledger_cause *cause
 		cell_number(cause->waker_kind),
 		cell_number(ns),
 		cell_number(count),
+		page->end_ns ? cell_number(page->end_ns) : (struct cell){.kind = CELL_NULL},
 	};
 
+	page->end_ns = 0;
 	page->sink->add(page->sink, &ledger_tables[TABLE_LEDGER], cells);
 }
 
@@ -291,7 +308,7 @@ static void write_silence(const struct ledger_book *book, const struct rec_ledge
 					  .holder = told->open.holder};
 	u64 now_ns = 0, told_ns = 0, silent_ns;
 
-	if (!told->open.is_used || told->window + 1 >= page->window)
+	if (!told->is_open || told->window + 1 >= page->window)
 		return;
 	for (int i = 0; i < STATE_COUNT; i++) {
 		told_ns += told->ns[i];
@@ -302,7 +319,7 @@ static void write_silence(const struct ledger_book *book, const struct rec_ledge
 		less(book->flushed_ns, row->begin_ns + told_ns),
 		smaller(less(row->ns[open.state], told->ns[open.state]), less(now_ns, told_ns)));
 	told->ns[open.state] += silent_ns;
-	for (size_t i = 0; i < CAUSES_MAX; i++)
+	for (size_t i = 0; i < told->cause_count; i++)
 		if (is_same_cause(&told->causes[i], &open))
 			told->causes[i].ns += silent_ns;
 	page->window--;
@@ -310,20 +327,19 @@ static void write_silence(const struct ledger_book *book, const struct rec_ledge
 	page->window++;
 }
 
-static struct told_cause open_cause(const struct rec_ledger *row)
+/* What it waits for, if it does. */
+static void note_open(const struct rec_ledger *row, struct ledger_told *told)
 {
 	const struct ledger_cause *cause = &row->causes[(row->open_cause - 1) % CAUSES_MAX];
-	struct told_cause open = {.state = (u8)row->open_state, .is_used = 1};
 
-	if (row->flags & LEDGER_SUM || row->open_state < STATE_BLOCKED_LOCK ||
-	    row->open_state >= STATE_COUNT)
-		return (struct told_cause){0};
+	told->is_open = !(row->flags & LEDGER_SUM) && row->open_state >= STATE_BLOCKED_LOCK &&
+			row->open_state < STATE_COUNT;
+	told->open = (struct told_cause){.state = (u8)row->open_state};
 	if (row->open_cause && cause->state == row->open_state) {
-		open.call = cause->call;
-		open.object = cause->object;
-		open.holder = cause->holder;
+		told->open.call = cause->call;
+		told->open.object = cause->object;
+		told->open.holder = cause->holder;
 	}
-	return open;
 }
 
 static void write_thread(const struct rec_ledger *row, u64 id, struct sink *sink)
@@ -353,32 +369,38 @@ static void write_thread(const struct rec_ledger *row, u64 id, struct sink *sink
 	sink->add(sink, &ledger_tables[TABLE_THREADS], cells);
 }
 
-static void flush_row(const struct ledger_book *book, const struct rec_ledger *row,
-		      struct ledger_told *told, u64 window, struct sink *sink)
+/* What is left to be done for the thread: marks. */
+static u8 flush_row(const struct ledger_book *book, const struct rec_ledger *row,
+		    struct ledger_told *told, u64 window, struct sink *sink)
 {
-	struct page page = {
-		.book = book, .row = row, .sink = sink, .window = window, .thread = told->id};
+	struct cause causes[CAUSES_MAX]; /* not cleared: that would cost more than what is in it */
+	struct page page = {.book = book,
+			    .row = row,
+			    .sink = sink,
+			    .window = window,
+			    .thread = told->id,
+			    .causes = causes};
 	u64 parts[STATE_COUNT];
 
 	write_silence(book, row, told, &page);
-	page.cause_count = collect_causes(row, told, page.causes);
+	page.end_ns = row->end_ns;
+	page.cause_count = collect_causes(row, told, causes);
 	carry_parts(row->ns, told->ns, parts, STATE_COUNT);
 	for (u8 i = 0; i < STATE_COUNT; i++)
 		write_state(&page, i, parts[i], carry_count(row->entries[i], &told->entries[i]));
-	memset(told->causes, 0, sizeof(told->causes));
+	told->cause_count = page.cause_count;
 	for (size_t i = 0; i < page.cause_count; i++)
-		told->causes[i] = page.causes[i].told;
-	told->is_pending = 0;
+		told->causes[i] = causes[i].told;
 	told->window = window;
-	told->open = open_cause(row);
-	write_thread(row, told->id, sink);
+	note_open(row, told);
+	return page.end_ns ? MARK_STALE | MARK_DUE : MARK_STALE;
 }
 
 static void flush_other(struct ledger_book *book, u64 window, struct sink *sink)
 {
 	static const char name[] = "(folded)";
 
-	if (!book->other_told.is_pending)
+	if (!book->other_marks)
 		return;
 	memcpy(book->other.comm, name, sizeof(name));
 	book->other.flags = LEDGER_SUM | LEDGER_LAST;
@@ -386,26 +408,51 @@ static void flush_other(struct ledger_book *book, u64 window, struct sink *sink)
 	if (!book->other_told.id)
 		book->other_told.id = ++book->last_id;
 	flush_row(book, &book->other, &book->other_told, window, sink);
+	write_thread(&book->other, book->other_told.id, sink);
+	book->other_marks = 0;
+}
+
+/*
+ * The threads that have one of these marks; who has ended leaves the book, now that all is told: it
+ * may have held what others waited for.
+ */
+static void write_threads(struct ledger_book *book, u8 marks, struct sink *sink)
+{
+	u64 i = 0;
+
+	while (i < book->count) {
+		if (book->marks[i] & marks) {
+			write_thread(&book->rows[i], book->told[i].id, sink);
+			book->marks[i] &= (u8) ~(MARK_DUE | MARK_STALE);
+		}
+		if (book->marks[i] & MARK_ENDED)
+			remove_row(book, i); /* another one is at i now */
+		else
+			i++;
+	}
 }
 
 void book_flush(void *state, u64 window, struct sink *sink)
 {
 	struct ledger_book *book = state;
-	u64 at = 0;
+	bool is_round = window % THREADS_EVERY == THREADS_EVERY - 1;
 
 	for (u64 i = 0; i < book->count; i++) {
-		if (!book->told[i].id)
-			book->told[i].id = ++book->last_id;
-		if (book->told[i].is_pending)
-			flush_row(book, &book->rows[i], &book->told[i], window, sink);
+		struct ledger_told *told = &book->told[i];
+
+		if (!(book->marks[i] & MARK_PENDING))
+			continue;
+		if (!told->id)
+			told->id = ++book->last_id;
+		book->marks[i] &= (u8)~MARK_PENDING;
+		book->marks[i] |= flush_row(book, &book->rows[i], told, window, sink);
 	}
-	/* Only now: who ended may hold what others waited for. */
-	while (at < book->count) {
-		if (book->rows[at].flags & LEDGER_LAST)
-			remove_row(book, at); /* another one is there now */
-		else
-			at++;
-	}
+	write_threads(book, is_round ? MARK_DUE | MARK_STALE : MARK_DUE, sink);
 	flush_other(book, window, sink);
 	book->flushed_ns = clock_now_ns();
+}
+
+void book_close(void *state, struct sink *sink)
+{
+	write_threads(state, MARK_DUE | MARK_STALE, sink);
 }

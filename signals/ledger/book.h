@@ -14,5 +14,6 @@ extern const struct table ledger_tables[LEDGER_TABLE_COUNT];
 
 void book_on_record(void *state, const struct rec_hdr *record);
 void book_flush(void *state, u64 window, struct sink *sink);
+void book_close(void *state, struct sink *sink);
 
 #endif

@@ -47,4 +47,5 @@ const struct signal signal_ledger = {
 	.tables = ledger_tables,
 	.table_count = ARRAY_SIZE(ledger_tables),
 	.flush = book_flush,
+	.close = book_close,
 };

@@ -21,19 +21,27 @@ struct told_cause {
 	u32 holder;
 	u16 call;
 	u8 state;
-	u8 is_used;
-	u32 unused;
+	u8 unused[5];
 };
 
 /* What the session has of a thread, in sum. */
 struct ledger_told {
-	u64 id;			/* of the thread in the session; 0: it has nothing yet */
-	u64 is_pending;		/* a record came since */
-	u64 window;		/* in which it was told last */
-	struct told_cause open; /* what it waited for then; is_used of 0: it did not wait */
+	u64 id;	     /* of the thread in the session; 0: it has nothing yet */
+	u64 window;  /* in which it was told last */
+	u64 is_open; /* it waited then, for this: */
+	struct told_cause open;
 	u64 ns[STATE_COUNT];
 	u32 entries[STATE_COUNT];
+	u64 cause_count;
 	struct told_cause causes[CAUSES_MAX];
+};
+
+/* What is to be done for a thread; apart from the rest, as all are looked at in each window. */
+enum ledger_mark {
+	MARK_PENDING = 1, /* a record came since the last window */
+	MARK_DUE = 2,	  /* its row in threads is to be written with this window */
+	MARK_STALE = 4,	  /* there is more to say of it than that row does */
+	MARK_ENDED = 8,	  /* its last word came */
 };
 
 struct ledger_book {
@@ -46,6 +54,9 @@ struct ledger_book {
 	struct rec_ledger rows[LEDGER_ROWS_MAX];
 	struct ledger_told other_told;
 	struct ledger_told told[LEDGER_ROWS_MAX]; /* by the same place as rows */
+	u8 marks[LEDGER_ROWS_MAX];		  /* enum ledger_mark, by the same place */
+	u8 other_marks;
+	u8 unused[7];
 	struct index_slot index[LEDGER_INDEX_MAX];
 };
 

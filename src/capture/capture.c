@@ -221,6 +221,7 @@ static size_t take_rows(struct capture *capture, const char *buf, size_t size)
 {
 	size_t at = 0;
 
+	reader_begin(capture->reader);
 	while (size - at >= sizeof(struct rec_hdr)) {
 		const struct rec_hdr *hdr = (const struct rec_hdr *)(buf + at);
 
@@ -232,7 +233,7 @@ static size_t take_rows(struct capture *capture, const char *buf, size_t size)
 		capture->rows++;
 		at += hdr->size;
 	}
-	reader_wake(capture->reader);
+	reader_end(capture->reader);
 	return at;
 }
 
@@ -244,22 +245,12 @@ static size_t take_rows(struct capture *capture, const char *buf, size_t size)
 #define ITER_WAIT_NS (500 * NS_PER_MS)
 #define ITER_PAGES   8
 
-int capture_run_iter(struct capture *capture, size_t i)
+/* All that the iterator has to say: 0 or -errno. */
+static int read_iter(struct capture *capture, int fd, char *buf, size_t size)
 {
-	struct capture_probe *probe = &capture->probes[i];
-	_cleanup_close_ int fd = -1;
-	size_t size = ITER_PAGES * (size_t)sysconf(_SC_PAGESIZE);
-	_cleanup_free_ char *buf = malloc(size);
 	u64 patience_ns = ITER_WAIT_NS;
 	size_t held = 0;
 
-	if (!probe->link_count)
-		return -ENOENT;
-	if (!buf)
-		return -ENOMEM;
-	fd = bpf_iter_create(bpf_link__fd(probe->links[0]));
-	if (fd < 0)
-		return -errno;
 	for (;;) {
 		ssize_t got;
 		size_t taken;
@@ -278,6 +269,26 @@ int capture_run_iter(struct capture *capture, size_t i)
 		memmove(buf, buf + taken, held - taken);
 		held -= taken;
 	}
+}
+
+int capture_run_iter(struct capture *capture, size_t i)
+{
+	struct capture_probe *probe = &capture->probes[i];
+	size_t size = ITER_PAGES * (size_t)sysconf(_SC_PAGESIZE);
+	_cleanup_free_ char *buf = malloc(size);
+	_cleanup_close_ int fd = -1;
+	int err;
+
+	if (!buf)
+		return -ENOMEM;
+	if (!probe->link_count)
+		return -ENOENT;
+	fd = bpf_iter_create(bpf_link__fd(probe->links[0]));
+	if (fd < 0)
+		return -errno;
+	err = read_iter(capture, fd, buf, size);
+	reader_wake(capture->reader);
+	return err;
 }
 
 u64 capture_filter_kinds(const struct capture *capture)
@@ -323,6 +334,7 @@ int capture_send_map(struct capture *capture, const char *name)
 		if (!bpf_map_lookup_elem(bpf_map__fd(map), key, value))
 			take_rows(capture, value, bpf_map__value_size(map));
 	}
+	reader_wake(capture->reader);
 	return 0;
 }
 

@@ -32,6 +32,10 @@ struct reader {
 	int kick_fd;
 	u64 now_ns; /* read once per batch */
 	u64 batch;  /* records of this batch so far */
+	struct {    /* the same of who pushes beside the thread */
+		u64 now_ns;
+		u64 batch;
+	} beside;
 	_Atomic bool stop;
 	_Atomic u64 taken;
 	_Atomic u64 queue_full;
@@ -43,15 +47,14 @@ static void count(_Atomic u64 *counter)
 	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
+/* With the lock held. */
 static void push(struct reader *reader, const void *data, size_t size, u64 now_ns)
 {
 	count(&reader->taken);
-	pthread_mutex_lock(&reader->pushing);
 	if (size > RECORD_SIZE_MAX)
 		count(&reader->malformed);
 	else if (!queue_push(reader->queue, data, size, now_ns))
 		count(&reader->queue_full);
-	pthread_mutex_unlock(&reader->pushing);
 }
 
 /* The worker starts on a batch while we go on: under load a look at the ring may never end. */
@@ -90,7 +93,9 @@ static int take_record(void *context, void *data, size_t size)
 		return -ECANCELED; /* not counted as taken: capture counts the rest */
 	if (++reader->batch == BATCH_MAX)
 		end_batch(reader);
+	pthread_mutex_lock(&reader->pushing);
 	push(reader, data, size, reader->now_ns);
+	pthread_mutex_unlock(&reader->pushing);
 	return is_queue_full(reader) ? -ENOBUFS : 0;
 }
 
@@ -110,9 +115,25 @@ bool reader_wait_for_room(struct reader *reader, u64 *patience_ns)
 	return has_room_of(reader, bytes / ROWS_SHARE);
 }
 
+void reader_begin(struct reader *reader)
+{
+	reader->beside.now_ns = clock_now_ns();
+	pthread_mutex_lock(&reader->pushing);
+}
+
 void reader_push(struct reader *reader, const void *data, size_t size)
 {
-	push(reader, data, size, clock_now_ns());
+	push(reader, data, size, reader->beside.now_ns);
+	reader->beside.batch++;
+}
+
+void reader_end(struct reader *reader)
+{
+	pthread_mutex_unlock(&reader->pushing);
+	if (reader->beside.batch < BATCH_MAX)
+		return;
+	reader->beside.batch = 0;
+	queue_wake(reader->queue);
 }
 
 void reader_wake(struct reader *reader)

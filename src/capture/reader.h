@@ -18,8 +18,13 @@ int reader_start(int ring_fd, struct queue *queue, struct reader **ret_reader);
  */
 bool reader_wait_for_room(struct reader *reader, u64 *patience_ns);
 
-/* A record from elsewhere, on the same way; reader_wake() after a batch of them. */
+/*
+ * Records from elsewhere, on the same way: pushed between begin and end. The worker is woken for
+ * every so many of them, and by reader_wake(), after the last.
+ */
+void reader_begin(struct reader *reader);
 void reader_push(struct reader *reader, const void *data, size_t size);
+void reader_end(struct reader *reader);
 void reader_wake(struct reader *reader);
 void reader_kick(struct reader *reader);
 

@@ -14,7 +14,8 @@
 
 static const char usage[] =
 	"Usage: dwell run [-o FILE] [--json] [--tier A|B] [--max-overhead PERCENT]\n"
-	"                 [--label NAME=VALUE]... [--note TEXT] [-v] [-q] -- COMMAND [ARGS]\n"
+	"                 [--label NAME=VALUE]... [--note TEXT] [-v] [-q]\n"
+	"                 -- COMMAND [ARGS]\n"
 	"\n"
 	"Runs a command and tells where its wall time went, and its children's: every\n"
 	"nanosecond of every thread is in exactly one state, and what could not be\n"
@@ -25,7 +26,7 @@ static const char usage[] =
 	"  --json               the report as JSON\n"
 	"  --tier A|B           A: scheduler hooks only; B: system calls and page faults\n"
 	"                       too (default)\n"
-	"  --max-overhead PCT   how much of the host's CPU time dwell may use; above it, it\n"
+	"  --max-overhead PCT   most of the host's CPU time that dwell may use; above, it\n"
 	"                       gives up Tier B, detail, and at last the measurement\n"
 	"  --label NAME=VALUE   note a parameter of the workload in the session\n"
 	"  --note TEXT          note a sentence in it\n"

@@ -21,10 +21,14 @@ struct signal {
 	/* Runs in the unprivileged worker; the record has been checked against its row. */
 	void (*on_record)(void *state, const struct rec_hdr *record);
 
-	/* What it keeps in a session; NULL and 0: nothing. flush() is called when a window ends. */
+	/*
+	 * What it keeps in a session; NULL and 0: nothing. flush() is called when a window ends,
+	 * close() once, after the last one, for what need not be said in each; NULL: nothing.
+	 */
 	const struct table *tables;
 	size_t table_count;
 	void (*flush)(void *state, u64 window, struct sink *sink);
+	void (*close)(void *state, struct sink *sink);
 };
 
 /* A row without its struct does not link: that is meant. */

@@ -60,6 +60,7 @@ struct thread {
 	u32 pid, tid;
 	u64 process_start_ns, start_ns;
 	u64 begin_ns, end_ns; /* of all that is known of it, not only of the slice */
+	u64 counted_ns;	      /* up to when voluntary and the like were counted */
 	u64 threads;	      /* more than 1: it stands for so many, and has no place in time */
 	bool is_kernel, is_dead;
 	bool is_wanted;	 /* by --pid */

@@ -80,9 +80,14 @@ static int on_ledger(sqlite3_stmt *row, void *context)
 		return 0; /* of nobody: shows as a closure that fails, if it is anyone's */
 	thread = &reader->digest->threads[found->thread];
 	thread->ledger_ns += ns;
-	thread->cpu_ns += is_on_cpu(state) ? ns : 0;
-	thread->irq_ns += state == STATE_CPU_IRQ || state == STATE_CPU_SOFTIRQ ? ns : 0;
-	thread->runq_ns += is_in_queue(state) ? ns : 0;
+	if (query_count(row, 10) > thread->end_ns)
+		thread->end_ns = query_count(row, 10);
+	/* What came after the thread's own row, the kernel's counts in it know nothing of. */
+	if (thread->end_ns == thread->counted_ns) {
+		thread->cpu_ns += is_on_cpu(state) ? ns : 0;
+		thread->irq_ns += state == STATE_CPU_IRQ || state == STATE_CPU_SOFTIRQ ? ns : 0;
+		thread->runq_ns += is_in_queue(state) ? ns : 0;
+	}
 	if (!thread->is_wanted ||
 	    !digest_window_is_in(reader->digest, sqlite3_column_int64(row, 0)))
 		return 0;
@@ -155,7 +160,7 @@ int digest_read_ledger(sqlite3 *db, struct digest *digest)
 	if (!err)
 		err = query_table(db, "ledger",
 				  "window, thread, state, call, object, holder, waker, waker_kind, "
-				  "ns, count",
+				  "ns, count, end_ns",
 				  NULL, on_ledger, &reader);
 	if (!err)
 		err = query_table(db, "calls",

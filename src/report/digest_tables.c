@@ -196,7 +196,7 @@ static int on_thread(sqlite3_stmt *row, void *context)
 	thread->tid = (u32)query_count(row, 3);
 	thread->start_ns = query_count(row, 4);
 	thread->begin_ns = query_count(row, 5);
-	thread->end_ns = query_count(row, 6);
+	thread->end_ns = thread->counted_ns = query_count(row, 6);
 	query_text(row, 7, thread->comm, sizeof(thread->comm));
 	thread->is_kernel = query_u64(row, 8);
 	thread->is_dead = query_u64(row, 9);

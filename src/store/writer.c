@@ -8,6 +8,7 @@
 
 #include "../base/log.h"
 #include "../model/signal.h"
+#include "batch.h"
 #include "tables.h"
 #include "vfs.h"
 
@@ -25,6 +26,7 @@ struct writer {
 	sqlite3 *db;
 	struct statement statements[STATEMENTS_MAX];
 	size_t statement_count;
+	struct batch batch;
 	bool in_transaction;
 	int failure; /* -errno of the first failure; nothing is written after it */
 	u64 lost_rows;
@@ -70,9 +72,10 @@ static int create_table(struct writer *writer, const struct table *table)
 {
 	struct statement *statement = &writer->statements[writer->statement_count];
 	char sql[SQL_BYTES];
+	size_t length;
 	int err, code;
 
-	if (writer->statement_count == STATEMENTS_MAX)
+	if (writer->statement_count == STATEMENTS_MAX || table->width > BATCH_WIDTH_MAX)
 		return -E2BIG;
 	if (snprintf(sql, sizeof(sql), "CREATE TABLE %s (%s)", table->name, table->columns) >=
 	    (int)sizeof(sql))
@@ -82,10 +85,11 @@ static int create_table(struct writer *writer, const struct table *table)
 		err = execute(writer, table->also, table->name);
 	if (err)
 		return err;
-	snprintf(sql, sizeof(sql), "INSERT OR REPLACE INTO %s VALUES (?", table->name);
+	length = (size_t)snprintf(sql, sizeof(sql), "INSERT OR REPLACE INTO %s SELECT c0",
+				  table->name);
 	for (size_t i = 1; i < table->width; i++)
-		strcat(sql, ", ?");
-	strcat(sql, ")");
+		length += (size_t)snprintf(sql + length, sizeof(sql) - length, ", c%zu", i);
+	snprintf(sql + length, sizeof(sql) - length, " FROM batch");
 	code = sqlite3_prepare_v3(writer->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
 				  &statement->insert, NULL);
 	if (code)
@@ -103,36 +107,35 @@ static sqlite3_stmt *statement_of(const struct writer *writer, const struct tabl
 	return NULL;
 }
 
-static void bind(sqlite3_stmt *insert, int at, const struct cell *cell)
+static void write_batch(struct writer *writer)
 {
-	if (cell->kind == CELL_NUMBER)
-		sqlite3_bind_int64(insert, at, cell->number);
-	else if (cell->kind == CELL_TEXT)
-		sqlite3_bind_text(insert, at, cell->text, (int)cell->length, SQLITE_STATIC);
-	else
-		sqlite3_bind_null(insert, at);
+	struct batch *batch = &writer->batch;
+	sqlite3_stmt *insert = statement_of(writer, batch->table);
+	int code = SQLITE_MISUSE;
+
+	if (!batch->rows)
+		return;
+	if (!writer->failure && !writer->in_transaction)
+		writer->in_transaction = !execute(writer, "BEGIN", "beginning a window");
+	if (!writer->failure && insert) {
+		sqlite3_step(insert);
+		code = sqlite3_reset(insert); /* says what the step said */
+	}
+	if (code) {
+		writer->lost_rows += batch->rows;
+		give_up(writer, code, batch->table->name);
+	}
+	batch_clear(batch);
 }
 
 static void add_row(struct sink *sink, const struct table *table, const struct cell *cells)
 {
 	struct writer *writer = (struct writer *)sink;
-	sqlite3_stmt *insert = statement_of(writer, table);
-	int code;
 
-	if (!writer->failure && !writer->in_transaction)
-		writer->in_transaction = !execute(writer, "BEGIN", "beginning a window");
-	if (writer->failure || !insert) {
-		writer->lost_rows++;
+	if (batch_add(&writer->batch, table, cells))
 		return;
-	}
-	for (size_t i = 0; i < table->width; i++)
-		bind(insert, (int)i + 1, &cells[i]);
-	sqlite3_step(insert);
-	code = sqlite3_reset(insert); /* says what the step said */
-	if (code) {
-		writer->lost_rows++;
-		give_up(writer, code, table->name);
-	}
+	write_batch(writer);
+	batch_add(&writer->batch, table, cells);
 }
 
 static int fill_dictionary(struct writer *writer, const struct dictionary *dictionary)
@@ -200,7 +203,9 @@ int writer_open(int db_fd, int wal_fd, struct writer **ret_writer)
 		free(writer);
 		return err;
 	}
-	err = prepare_file(writer);
+	err = batch_register(&writer->batch, writer->db)
+		      ? give_up(writer, SQLITE_NOMEM, "preparing it")
+		      : prepare_file(writer);
 	writer->in_transaction = !err;
 	if (!err)
 		err = create_schema(writer);
@@ -221,6 +226,7 @@ struct sink *writer_sink(struct writer *writer)
 
 int writer_commit(struct writer *writer)
 {
+	write_batch(writer);
 	if (!writer->failure && writer->in_transaction)
 		execute(writer, "COMMIT", "ending a window");
 	if (writer->failure && !sqlite3_get_autocommit(writer->db))

@@ -91,10 +91,18 @@ static int end_window(struct writer *writer, const struct window_request *reques
 	return writer_commit(writer);
 }
 
-static int close_session(struct session_inside *session)
+static int close_session(struct session_inside *session, void *const states[])
 {
-	int err = writer_close(session->writer);
+	struct sink *sink = writer_sink(session->writer);
+	int err;
 
+	for (int id = 0; id < SIGNAL_LIMIT; id++) {
+		const struct signal *signal = signal_rows[id].signal;
+
+		if (signal && signal->close)
+			signal->close(states[id], sink);
+	}
+	err = writer_close(session->writer);
 	session->writer = NULL;
 	close(session->db_fd);
 	close(session->wal_fd);
@@ -126,7 +134,7 @@ int session_inside_run(struct session_inside *session, enum session_job job, int
 		memcpy(&window, request, sizeof(window));
 		return end_window(session->writer, &window, states);
 	case SESSION_CLOSE:
-		return close_session(session);
+		return close_session(session, states);
 	default:
 		return -ENOSYS;
 	}

@@ -13,7 +13,8 @@ sql() { sqlite3 "$1" "$2"; }
 is() { [ "$(sql "$1" "$2")" = "$3" ] || { echo "$2 gives $(sql "$1" "$2"), not $3"; return 1; }; }
 
 # Threads whose rows do not sum to the wall that the kernel's times give
-unclosed="SELECT count(*) FROM (SELECT t.end_ns - t.begin_ns AS wall, total(l.ns) AS parts
+unclosed="SELECT count(*) FROM (SELECT max(t.end_ns, ifnull(max(l.end_ns), 0)) - t.begin_ns AS wall,
+		total(l.ns) AS parts
 	FROM threads t LEFT JOIN ledger l ON l.thread = t.id GROUP BY t.id HAVING wall <> parts)"
 # Threads with more time in a window than it has, but for a wait that was silent since a window before
 too_long="SELECT count(*) FROM (SELECT l.window AS window, l.thread AS thread, sum(l.ns) AS parts,
@@ -89,8 +90,10 @@ check "run, SIGTERM: the report is there, and closes" grep -q 'parts - wall = 0 
 "$DWELL" record -a -o "$work/killed.dwell" 2>/dev/null & pid=$!
 sleep 3.5
 check "while it is written, others are told so" sh -c "! sqlite3 '$work/killed.dwell' 'SELECT * FROM meta'"
-kill -9 "$pid" $(pgrep -P "$pid")
+worker=$(pgrep -P "$pid")
+kill -9 "$pid" "$worker"
 wait "$pid" 2>/dev/null
+timeout 10 tail --pid="$worker" -f /dev/null # its lock goes with it
 check "kill -9 leaves a file and its companion" test -s "$work/killed.dwell-wal"
 windows=$(sql "$work/killed.dwell" "SELECT count(*) FROM windows")
 check "all complete windows are there ($windows)" test "${windows:-0}" -ge 3

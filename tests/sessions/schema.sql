@@ -16,7 +16,7 @@ CREATE TABLE steps (ts_ns, what, why);
 CREATE TABLE threads (id INTEGER PRIMARY KEY, pid, process_start_ns, tid, start_ns, begin_ns, end_ns,
 	comm, is_kernel, is_dead, threads, voluntary, involuntary, kernel_voluntary,
 	kernel_involuntary, kernel_exec_ns, kernel_delay_ns, missed, unnamed);
-CREATE TABLE ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count);
+CREATE TABLE ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count, end_ns);
 CREATE TABLE calls (window, thread_tid, thread_start_ns, thread_begin_ns, call, count, failed, cpu_ns,
 	total_ns);
 CREATE TABLE faults (window, thread_tid, thread_start_ns, thread_begin_ns, begun, ended, failed);

@@ -33,24 +33,41 @@ INSERT INTO processes (pid, start_ns, parent, comm, exe, service, is_kernel)
 INSERT INTO threads SELECT 200 + value, 2000 + value, 300 + value, 2000 + value, 300 + value, 5000000000, 8000000000, 'daemon', 0, 0, 1,
 	1, 0, 1, 0, 1000000, 0, 0, 0 FROM json_each('[0,1,2,3,4,5,6,7,8,9,10,11]');
 -- each of three windows: main polls, worker-7 runs, worker-3 waits for its lock
-INSERT INTO ledger SELECT id, 10, 1, 0, 0, 0, 0, 0, 10000000, 100 FROM windows;
-INSERT INTO ledger SELECT id, 10, 13, 233, 0, 0, 0, 3, 989666666, 100 FROM windows;
-INSERT INTO ledger SELECT id, 10, 7, 0, 0, 0, 0, 7, 333334, 100 FROM windows;
-INSERT INTO ledger SELECT id, 11, 1, 0, 0, 0, 0, 0, 866666666, 300 FROM windows;
-INSERT INTO ledger SELECT id, 11, 8, 0, 0, 0, 4713, 6, 66666667, 70 FROM windows;
-INSERT INTO ledger SELECT id, 11, 12, 46, 6001, 0, 0, 3, 66666667, 200 FROM windows;
-INSERT INTO ledger SELECT id, 12, 1, 0, 0, 0, 0, 0, 233333333, 270 FROM windows;
-INSERT INTO ledger SELECT id, 12, 10, 203, 0x7f0012345678, 4711, 4711, 1, 610000000, 270 FROM windows;
-INSERT INTO ledger SELECT id, 12, 23, 17, -6002, 0, 0, 0, 50000000, 5 FROM windows;
-INSERT INTO ledger SELECT id, 12, 0, 0, 0, 0, 0, 0, 106666667, 1 FROM windows;
-INSERT INTO ledger VALUES (1, 14, 1, 0, 0, 0, 0, 0, 500000000, 25);
-INSERT INTO ledger SELECT id, 15, 15, 231, 0, 0, 0, 2, 1000000000, 1 FROM windows;
-INSERT INTO ledger SELECT id, 16, 1, 0, 0, 0, 0, 0, 30000000, 30 FROM windows;
-INSERT INTO ledger SELECT id, 16, 14, 0, 0, 0, 0, 0, 970000000, 30 FROM windows;
-INSERT INTO ledger SELECT w.id, t.id, 14, 203, 0x7f0012349000 + t.id, 0, 0, 0, 1000000000, 1
+INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
+	SELECT id, 10, 1, 0, 0, 0, 0, 0, 10000000, 100 FROM windows;
+INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
+	SELECT id, 10, 13, 233, 0, 0, 0, 3, 989666666, 100 FROM windows;
+INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
+	SELECT id, 10, 7, 0, 0, 0, 0, 7, 333334, 100 FROM windows;
+INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
+	SELECT id, 11, 1, 0, 0, 0, 0, 0, 866666666, 300 FROM windows;
+INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
+	SELECT id, 11, 8, 0, 0, 0, 4713, 6, 66666667, 70 FROM windows;
+INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
+	SELECT id, 11, 12, 46, 6001, 0, 0, 3, 66666667, 200 FROM windows;
+INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
+	SELECT id, 12, 1, 0, 0, 0, 0, 0, 233333333, 270 FROM windows;
+INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
+	SELECT id, 12, 10, 203, 0x7f0012345678, 4711, 4711, 1, 610000000, 270 FROM windows;
+INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
+	SELECT id, 12, 23, 17, -6002, 0, 0, 0, 50000000, 5 FROM windows;
+INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
+	SELECT id, 12, 0, 0, 0, 0, 0, 0, 106666667, 1 FROM windows;
+INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
+	VALUES (1, 14, 1, 0, 0, 0, 0, 0, 500000000, 25);
+INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
+	SELECT id, 15, 15, 231, 0, 0, 0, 2, 1000000000, 1 FROM windows;
+INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
+	SELECT id, 16, 1, 0, 0, 0, 0, 0, 30000000, 30 FROM windows;
+INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
+	SELECT id, 16, 14, 0, 0, 0, 0, 0, 970000000, 30 FROM windows;
+INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
+	SELECT w.id, t.id, 14, 203, 0x7f0012349000 + t.id, 0, 0, 0, 1000000000, 1
 	FROM windows AS w, threads AS t WHERE t.id BETWEEN 100 AND 115;
-INSERT INTO ledger SELECT w.id, t.id, 1, 0, 0, 0, 0, 0, 333333, 1 FROM windows AS w, threads AS t WHERE t.id BETWEEN 200 AND 299;
-INSERT INTO ledger SELECT w.id, t.id, 13, 8, 0, 0, 0, 2, 999666667, 1 FROM windows AS w, threads AS t WHERE t.id BETWEEN 200 AND 299;
+INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
+	SELECT w.id, t.id, 1, 0, 0, 0, 0, 0, 333333, 1 FROM windows AS w, threads AS t WHERE t.id BETWEEN 200 AND 299;
+INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
+	SELECT w.id, t.id, 13, 8, 0, 0, 0, 2, 999666667, 1 FROM windows AS w, threads AS t WHERE t.id BETWEEN 200 AND 299;
 INSERT INTO objects VALUES (6001, 5, '127.0.0.1:5432'), (-6002, 1, '/srv/' || CAST(x'ff9b41' AS TEXT) || char(7));
 INSERT INTO execs VALUES (6200000000, 900, 50, 1, '/tmp/' || char(0x202e) || 'cod.exe');
 INSERT INTO cpus SELECT w.id, c.value, 1, 700000000 FROM windows AS w, json_each('[0,1,2,3]') AS c;

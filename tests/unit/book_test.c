@@ -19,7 +19,8 @@
 
 struct tally {
 	struct sink sink;
-	u64 ns[THREADS_MAX], wall_ns[THREADS_MAX];
+	u64 ns[THREADS_MAX], begin_ns[THREADS_MAX], end_ns[THREADS_MAX];
+	u64 thread_rows;
 	u32 tid[THREADS_MAX], threads[THREADS_MAX];
 	u64 rows, highest;
 	s64 last[10]; /* of the ledger row of most ns in the last flush */
@@ -38,7 +39,9 @@ static void add(struct sink *sink, const struct table *table, const struct cell 
 		u64 id = (u64)cells[0].number;
 
 		assert_true(id && id < THREADS_MAX);
-		tally.wall_ns[id] = (u64)(cells[6].number - cells[5].number);
+		tally.begin_ns[id] = (u64)cells[5].number;
+		tally.end_ns[id] = (u64)cells[6].number;
+		tally.thread_rows++;
 		tally.tid[id] = (u32)cells[3].number;
 		tally.threads[id] = (u32)cells[10].number;
 		tally.highest = id > tally.highest ? id : tally.highest;
@@ -53,6 +56,8 @@ static void add(struct sink *sink, const struct table *table, const struct cell 
 		tally.by_cause_ns += (u64)cells[8].number;
 	else
 		tally.rest_ns += (u64)cells[8].number;
+	if (cells[10].kind == CELL_NUMBER)
+		tally.end_ns[cells[1].number] = (u64)cells[10].number;
 	if (cells[8].number >= tally.last[8])
 		for (int i = 0; i < 10; i++)
 			tally.last[i] = cells[i].number;
@@ -81,7 +86,7 @@ static void flush(u64 window)
 	book_flush(book, window, &tally.sink);
 	assert_false(tally.negative);
 	for (u64 id = 1; id <= tally.highest; id++)
-		assert_int_equal(tally.ns[id], tally.wall_ns[id]);
+		assert_int_equal(tally.ns[id], tally.end_ns[id] - tally.begin_ns[id]);
 }
 
 static struct rec_ledger thread(u32 tid, u64 start_ns)
@@ -145,6 +150,42 @@ static void difference_since_the_last_window_is_told(void **state)
 	assert_int_equal(tally.rows, 1);
 	assert_int_equal(tally.ns[1], 180);
 	assert_int_equal(tally.state_count[STATE_CPU], 2);
+}
+
+/* A row that is replaced costs more than one that is added. */
+static void thread_itself_is_told_when_it_comes_is_renamed_and_ends(void **state)
+{
+	struct rec_ledger row = thread(7, 1000);
+
+	(void)state;
+	for (u64 window = 0; window < 10; window++) {
+		spend(&row, STATE_CPU, 100);
+		give(&row);
+		flush(window);
+	}
+	assert_int_equal(tally.thread_rows, 1);
+	row.comm[0] = 'T';
+	give(&row);
+	flush(10);
+	assert_int_equal(tally.thread_rows, 2);
+	spend(&row, STATE_CPU, 100);
+	give(&row);
+	flush(11);
+	assert_int_equal(tally.thread_rows, 2);
+	book_close(book, &tally.sink);
+	book_close(book, &tally.sink); /* nothing is new */
+	assert_int_equal(tally.thread_rows, 3);
+	for (u64 window = 12; window < 100; window++) {
+		spend(&row, STATE_CPU, 100);
+		give(&row);
+		flush(window);
+	}
+	assert_in_range(tally.thread_rows, 5, 7); /* now and then, for a writer that is killed */
+	tally.thread_rows = 0;
+	row.flags = LEDGER_LAST;
+	give(&row);
+	flush(100);
+	assert_int_equal(tally.thread_rows, 1);
 }
 
 static void causes_are_told_apart_and_the_rest_has_none(void **state)
@@ -439,6 +480,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_keep_their_sum_when_one_shrinks),
 		BOOK_TEST(difference_since_the_last_window_is_told),
+		BOOK_TEST(thread_itself_is_told_when_it_comes_is_renamed_and_ends),
 		BOOK_TEST(causes_are_told_apart_and_the_rest_has_none),
 		BOOK_TEST(cause_that_shrinks_is_carried),
 		BOOK_TEST(waker_of_a_nameless_cause_is_kept),
