@@ -67,7 +67,7 @@ struct ledger_task {
 	u32 unnamed;
 
 	/* Who it is, noted when it was first followed: an exec may change what the task says. */
-	u32 tgid, tid;
+	u32 tgid, tid, inner_tid;
 	u64 start_ns, thread_start_ns;
 
 	/* The kernel's own counts when it was first followed. */

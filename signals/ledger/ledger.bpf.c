@@ -86,7 +86,7 @@ static __always_inline void fill_row(struct rec_ledger *row, const struct ledger
 	row->kernel_delay_ns = task->sched_info.run_delay - account->delay_before_ns;
 	row->flags = flags | (account->flags & ACCOUNT_KERNEL ? LEDGER_KERNEL : 0);
 	row->threads = 1;
-	row->inner_tid = task_inner_tid(task);
+	row->inner_tid = account->inner_tid;
 	row->unused = 0;
 	bpf_probe_read_kernel(row->comm, sizeof(row->comm), task->comm);
 }
@@ -509,6 +509,7 @@ static __always_inline void note_task(struct ledger_task *account, struct task_s
 {
 	account->tgid = task_tgid(task);
 	account->tid = task_tid(task);
+	account->inner_tid = task_inner_tid(task); /* a dying thread has it no more */
 	account->start_ns = task->group_leader->start_boottime;
 	account->thread_start_ns = task->start_boottime;
 	account->nvcsw = account->nvcsw_before = task->nvcsw;
