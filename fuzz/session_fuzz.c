@@ -66,7 +66,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	take_image(&files, &killed);
 	writer_close(writer);
 	take_image(&files, &complete);
-	files_close(&files, 0);
+	files_close(&files, FILES_NEED_WAL);
 	return 0;
 }
 

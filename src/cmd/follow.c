@@ -399,6 +399,7 @@ static void follow_tasks(struct follow *follow)
 	result->wall_ns = clock_now_ns() - follow->begin_ns;
 	result->is_complete = !worker_session_close(follow->worker) && !follow->is_broken;
 	result->is_reportable = result->windows > 0;
+	result->files_end = result->is_complete ? FILES_COMPLETE : FILES_NEED_WAL;
 	result->file_bytes = file_bytes(&result->files);
 	if (follow->is_given_up && follow->options->command)
 		outlast_target(follow);

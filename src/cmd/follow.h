@@ -33,8 +33,9 @@ struct follow_options {
 
 struct follow_result {
 	struct session_files files;
-	bool is_complete;   /* all is in the one file */
-	bool is_reportable; /* there is something to report of */
+	enum files_end files_end; /* for files_close() */
+	bool is_complete;	  /* all is in the one file */
+	bool is_reportable;	  /* there is something to report of */
 	u64 windows;
 	u64 wall_ns;
 	u64 file_bytes;

@@ -164,6 +164,6 @@ int cmd_record(int argc, char **argv)
 	follow_run(&options.follow, &result);
 	if (result.is_reportable)
 		tell_result(&result, options.follow.output);
-	files_close(&result.files, result.is_complete);
+	files_close(&result.files, result.files_end);
 	return result.status;
 }

@@ -141,6 +141,6 @@ int cmd_run(int argc, char **argv)
 	follow_run(&options.follow, &result);
 	if (result.is_reportable && log_level() != LOG_QUIET)
 		print_report(&result, &options);
-	files_close(&result.files, result.is_complete);
+	files_close(&result.files, result.files_end);
 	return result.status;
 }

@@ -11,137 +11,172 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
 #include "../base/log.h"
-#include "../base/text.h"
+#include "../base/person.h"
 #include "reader.h"
 #include "tables.h"
 #include "vfs.h"
 
-#define ID_MAX 0xfffffffeULL
+/* SQLite's mark of a write-ahead log, big-endian; the last bit tells the order of its checksums. */
+#define WAL_MAGIC 0x377f0682u
 
-/* Root through sudo works for a person: what it makes is theirs. */
-static int give_to_person(int fd)
-{
-	const char *uid_text = getenv("SUDO_UID"), *gid_text = getenv("SUDO_GID");
-	u64 uid, gid;
-
-	if (geteuid() != 0 || !uid_text || !gid_text || text_parse_u64(uid_text, 0, ID_MAX, &uid) ||
-	    text_parse_u64(gid_text, 0, ID_MAX, &gid))
-		return 0;
-	return fchown(fd, (uid_t)uid, (gid_t)gid) ? -errno : 0;
-}
-
-/* A regular file with one name, ours to change: nobody can have put a link in our way. */
-static int open_existing(const char *path)
-{
-	int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_nlink == 1 && !fchmod(fd, 0600))
-		return fd;
-	close(fd);
-	return -EEXIST;
-}
-
-static int create_new(const char *path)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-	return fd < 0 ? -errno : fd;
-}
-
-/* Where something is already: only an empty file or an older session is taken. */
-static int take_over(const char *path)
-{
-	int fd = open_existing(path);
-	struct stat st;
-
-	if (fd < 0) {
-		log_error("cannot write %s: %s; use -o with another name", path,
-			  fd == -EEXIST || fd == -ELOOP ? "it is no plain file" : strerror(-fd));
-		return fd;
-	}
-	if (vfs_lock(fd, true)) {
-		log_error("cannot write %s: another program has it open; use -o with another name",
-			  path);
-		close(fd);
-		return -EBUSY;
-	}
-	if (fstat(fd, &st) || (st.st_size && !session_is_one(fd))) {
-		log_error("cannot write %s: it is there, and is not a session of dwell's; "
-			  "remove it, or use -o with another name",
-			  path);
-		close(fd);
-		return -EEXIST;
-	}
-	if (st.st_size)
-		log_info("%s: the session that was there is overwritten", path);
-	return fd;
-}
-
-static int open_db(const char *path)
-{
-	int fd = create_new(path);
-
-	if (fd == -EEXIST)
-		return take_over(path);
-	if (fd < 0) {
-		log_error("cannot create %s: %s; use -o with a name in a folder that you may "
-			  "write to",
-			  path, strerror(-fd));
-		return fd;
-	}
-	if (vfs_lock(fd, true))
-		log_verbose("%s: cannot be locked; do not open it before the end", path);
-	return fd;
-}
-
-static int open_wal(const char *path)
-{
+/* One of the two files on its way: what is there is looked at, then a new one takes its place. */
+struct place {
 	char name[PATH_MAX];
+	char draft[PATH_MAX]; /* where the new one is until it takes its place; empty: it has */
+	int old_fd;	      /* what is there, locked; -1: nothing */
 	int fd;
+};
 
-	if (snprintf(name, sizeof(name), "%s-wal", path) >= (int)sizeof(name))
-		return -ENAMETOOLONG;
-	fd = create_new(name);
-	if (fd == -EEXIST)
-		fd = open_existing(name); /* of a writer that was killed */
-	if (fd < 0)
-		log_error("cannot create %s: %s; remove what is there, or use -o with another name",
-			  name, strerror(-fd));
-	return fd;
+static int refuse(const struct place *place, int err, const char *why)
+{
+	log_error("cannot write %s: %s; use -o with another name", place->name, why);
+	return err;
 }
 
-static int make_ready(int fd)
+static int refuse_errno(const char *name, int err, const struct person *person)
 {
-	int err = ftruncate(fd, 0) ? -errno : 0;
+	if (err == -EACCES && person->is_behind_sudo)
+		log_error("cannot create %s: user %u, who called sudo, may not write there; use -o "
+			  "with a name in a folder of theirs",
+			  name, person->uid);
+	else
+		log_error("cannot create %s: %s; use -o with a name in a folder that you may write "
+			  "to",
+			  name, strerror(-err));
+	return err;
+}
 
-	return err ? err : give_to_person(fd);
+static bool is_wal(int fd)
+{
+	unsigned char magic[4];
+
+	return pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+	       (((u32)magic[0] << 24 | (u32)magic[1] << 16 | (u32)magic[2] << 8 | magic[3]) &
+		~1u) == WAL_MAGIC;
+}
+
+/* Nothing of it is changed here: it may be anybody's, and anything. */
+static int look_at_old(struct place *place, bool (*is_one)(int fd), const struct person *person)
+{
+	struct stat st;
+
+	if (lstat(place->name, &st))
+		return errno == ENOENT ? 0 : refuse_errno(place->name, -errno, person);
+	if (S_ISLNK(st.st_mode))
+		return refuse(place, -ELOOP, "it is a link, which is not followed");
+	if (!S_ISREG(st.st_mode)) /* opening a device may do something already */
+		return refuse(place, -EEXIST, "it is no plain file");
+	place->old_fd = open(place->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (place->old_fd < 0)
+		return refuse_errno(place->name, -errno, person);
+	if (fstat(place->old_fd, &st) || !S_ISREG(st.st_mode) || st.st_nlink != 1)
+		return refuse(place, -EEXIST, "it is no plain file with a single name");
+	if (!person_is_owner(person, st.st_uid))
+		return refuse(place, -EEXIST, "it belongs to another user");
+	if (vfs_lock(place->old_fd, true) == -EBUSY)
+		return refuse(place, -EBUSY, "another program has it open");
+	if (st.st_size && !is_one(place->old_fd))
+		return refuse(place, -EEXIST, "it is there, and is not a session of dwell's");
+	return 0;
+}
+
+/* A new file, under its own name if that is free, else beside it. */
+static int make_new(struct place *place, const struct person *person)
+{
+	if (place->old_fd < 0) {
+		place->fd =
+			open(place->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		return place->fd < 0 ? refuse_errno(place->name, -errno, person) : 0;
+	}
+	if (snprintf(place->draft, sizeof(place->draft), "%s.XXXXXX", place->name) >=
+	    (int)sizeof(place->draft))
+		return refuse_errno(place->name, -ENAMETOOLONG, person);
+	place->fd = mkostemp(place->draft, O_CLOEXEC);
+	if (place->fd >= 0)
+		return 0;
+	place->draft[0] = '\0';
+	return refuse_errno(place->name, -errno, person);
+}
+
+static int take_place(struct place *place, const struct person *person)
+{
+	if (!place->draft[0])
+		return 0;
+	if (rename(place->draft, place->name))
+		return refuse_errno(place->name, -errno, person);
+	place->draft[0] = '\0';
+	return 0;
+}
+
+static int make_both(struct place *db, struct place *wal, const struct person *person)
+{
+	struct stat st;
+	int err = look_at_old(db, session_is_one, person);
+
+	if (!err)
+		err = look_at_old(wal, is_wal, person);
+	if (!err)
+		err = make_new(wal, person);
+	if (!err)
+		err = make_new(db, person);
+	if (err)
+		return err;
+	if (vfs_lock(db->fd, true))
+		log_verbose("%s: cannot be locked; do not open it before the end", db->name);
+	if (db->old_fd >= 0 && !fstat(db->old_fd, &st) && st.st_size)
+		log_info("%s: the session that was there is overwritten", db->name);
+	/* The -wal first: an old one beside a new file would be taken for its own. */
+	err = take_place(wal, person);
+	return err ? err : take_place(db, person);
+}
+
+/* After a failure nothing new is left behind. */
+static void undo(struct place *place)
+{
+	if (place->fd < 0)
+		return;
+	unlink(place->draft[0] ? place->draft : place->name);
+	close(place->fd);
+}
+
+static void close_old(struct place *place)
+{
+	if (place->old_fd >= 0)
+		close(place->old_fd);
 }
 
 int files_create(const char *path, struct session_files *ret_files)
 {
-	struct session_files files = {.db_fd = open_db(path), .wal_fd = -1, .path = path};
+	struct place db = {.old_fd = -1, .fd = -1}, wal = {.old_fd = -1, .fd = -1};
+	struct person person;
 	int err;
 
-	if (files.db_fd < 0)
-		return files.db_fd;
-	files.wal_fd = open_wal(path);
-	err = files.wal_fd < 0 ? files.wal_fd : 0;
-	/* The -wal first: an old one beside a new file would be taken for its own. */
-	if (!err)
-		err = make_ready(files.wal_fd);
-	if (!err)
-		err = make_ready(files.db_fd);
+	if (snprintf(db.name, sizeof(db.name), "%s", path) >= (int)sizeof(db.name) ||
+	    snprintf(wal.name, sizeof(wal.name), "%s-wal", path) >= (int)sizeof(wal.name)) {
+		log_error("cannot create a session: the name after -o is too long");
+		return -ENAMETOOLONG;
+	}
+	person_find(&person);
+	err = person_begin(&person);
 	if (err) {
-		log_error("cannot prepare %s: %s", path, strerror(-err));
-		files_close(&files, false);
+		log_error("cannot create %s with the rights of user %u, who called sudo: %s; unset "
+			  "SUDO_UID to make it root's",
+			  path, person.uid, strerror(-err));
 		return err;
 	}
-	*ret_files = files;
-	return 0;
+	err = make_both(&db, &wal, &person);
+	if (err) {
+		undo(&db);
+		undo(&wal);
+	}
+	person_end(&person);
+	close_old(&db);
+	close_old(&wal);
+	if (!err)
+		*ret_files = (struct session_files){.db_fd = db.fd, .wal_fd = wal.fd, .path = path};
+	return err;
 }
 
 int files_create_in_memory(struct session_files *ret_files)
@@ -153,19 +188,41 @@ int files_create_in_memory(struct session_files *ret_files)
 	int err = files.db_fd < 0 || files.wal_fd < 0 ? -errno : 0;
 
 	if (err)
-		files_close(&files, false);
+		files_close(&files, FILES_NEED_WAL);
 	else
 		*ret_files = files;
 	return err;
 }
 
-void files_close(struct session_files *files, int is_complete)
+/* Only while the name is still that of our own file. */
+static void remove_name(const char *path, const char *suffix, int fd)
 {
+	struct stat ours, there;
 	char name[PATH_MAX];
 
-	if (is_complete && files->path &&
-	    snprintf(name, sizeof(name), "%s-wal", files->path) < (int)sizeof(name))
+	if (snprintf(name, sizeof(name), "%s%s", path, suffix) < (int)sizeof(name) && fd >= 0 &&
+	    !fstat(fd, &ours) && !lstat(name, &there) && ours.st_dev == there.st_dev &&
+	    ours.st_ino == there.st_ino)
 		unlink(name);
+}
+
+static void remove_names(const struct session_files *files, enum files_end end)
+{
+	struct person person;
+
+	person_find(&person);
+	if (person_begin(&person))
+		return;
+	remove_name(files->path, "-wal", files->wal_fd);
+	if (end == FILES_UNUSED)
+		remove_name(files->path, "", files->db_fd);
+	person_end(&person);
+}
+
+void files_close(struct session_files *files, enum files_end end)
+{
+	if (files->path && end != FILES_NEED_WAL)
+		remove_names(files, end);
 	if (files->db_fd >= 0)
 		close(files->db_fd);
 	if (files->wal_fd >= 0)

@@ -12,16 +12,22 @@ struct session_files {
 	const char *path; /* NULL: in memory only */
 };
 
+enum files_end {
+	FILES_NEED_WAL, /* the last windows are in the -wal */
+	FILES_COMPLETE, /* all is in the one file: the other is removed */
+	FILES_UNUSED,	/* nothing is in them: both are removed */
+};
+
 /*
- * Makes the file and its -wal, mode 0600, owned by the person behind sudo. One that is there is
- * overwritten if it is a session, and that is said; anything else is left alone: 0 or -errno, told.
+ * Makes the file and its -wal, mode 0600, with the rights of the person behind sudo. A session
+ * that is there is replaced, and that is said; anything else, and what belongs to others, is left
+ * alone: 0 or -errno, told. Whoever has the old files open has the old files.
  */
 int files_create(const char *path, struct session_files *ret_files);
 
 /* The same in memory, for who keeps no session: 0 or -errno. */
 int files_create_in_memory(struct session_files *ret_files);
 
-/* Closes both. is_complete: all is in the one file, and the other is removed. */
-void files_close(struct session_files *files, int is_complete);
+void files_close(struct session_files *files, enum files_end end);
 
 #endif

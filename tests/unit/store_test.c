@@ -88,7 +88,7 @@ static void written_rows_come_back(void **state)
 		assert_int_equal(writer_commit(writer), 0);
 	}
 	assert_int_equal(writer_close(writer), 0);
-	files_close(&files, true);
+	files_close(&files, FILES_COMPLETE);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	assert_int_equal(stat(wal_path, &st), -1); /* one file */
@@ -148,7 +148,7 @@ static void session_in_memory_is_read_through_its_descriptors(void **state)
 	assert_int_equal(session_open_fds(files.db_fd, files.wal_fd, "run", &session), 0);
 	assert_int_equal(number(session, "SELECT count(*) FROM windows"), 1);
 	session_close(session);
-	files_close(&files, true);
+	files_close(&files, FILES_COMPLETE);
 }
 
 static void write_text(const char *text)
@@ -193,7 +193,7 @@ static void make_session(void)
 
 	add_window(writer, 0);
 	assert_int_equal(writer_close(writer), 0);
-	files_close(&files, true);
+	files_close(&files, FILES_COMPLETE);
 }
 
 static void change(const char *sql)
@@ -279,7 +279,7 @@ static void session_that_is_being_written_is_left_alone(void **state)
 	sqlite3_close(db);
 	add_window(writer, 0);
 	assert_int_equal(writer_close(writer), 0);
-	files_close(&files, true);
+	files_close(&files, FILES_COMPLETE);
 	assert_int_equal(session_open(path, &session), 0);
 	session_close(session);
 }
@@ -314,7 +314,7 @@ static void full_disk_ends_the_session_but_not_the_writer(void **state)
 	assert_in_range(complete, 1, 99);
 	assert_true(writer_lost_rows(writer) > 0);
 	assert_int_equal(writer_close(writer), -ENOSPC);
-	files_close(&files, false);
+	files_close(&files, FILES_NEED_WAL);
 	setrlimit(RLIMIT_FSIZE, &none);
 	assert_int_equal(session_open(path, &session), 0);
 	assert_int_equal(number(session, "SELECT count(*) FROM windows"), complete);
@@ -404,7 +404,7 @@ static void worker_writes_a_session(void **state)
 	assert_int_equal(worker_session_close(worker), 0);
 	worker_stop(worker);
 	queue_destroy(queue);
-	files_close(&files, true);
+	files_close(&files, FILES_COMPLETE);
 	assert_int_equal(session_open(path, &session), 0);
 	assert_int_equal(number(session, "SELECT sum(ns) FROM ledger WHERE window = 0"), 200);
 	assert_int_equal(number(session, "SELECT end_ns - begin_ns FROM threads WHERE pid = 5"),
