@@ -57,6 +57,8 @@ int child_start(struct child *ret_child, void (*run)(int sock, void *context), v
 		/* Ctrl-C goes to the whole group; the parent decides when this process ends. */
 		signal(SIGINT, SIG_IGN);
 		signal(SIGTERM, SIG_IGN);
+		signal(SIGHUP, SIG_IGN);
+		signal(SIGQUIT, SIG_IGN);
 		signal(SIGPIPE, SIG_IGN);
 		if (!child_die_with_parent() && !leave_behind(pair[1], keep_fd))
 			run(pair[1], context);

@@ -364,8 +364,7 @@ static int start(struct follow *follow)
 	if (!err)
 		err = worker_start(follow->queue, NULL, 0, &follow->worker);
 	if (!err && options->command)
-		err = target_hold(&follow->target, options->command,
-				  &follow->interrupts.mask_before);
+		err = target_hold(&follow->target, options->command, &follow->interrupts.inherited);
 	if (err)
 		log_error("cannot start: %s; see ulimit -u and the free memory", strerror(-err));
 	return err;
@@ -400,6 +399,10 @@ static void follow_tasks(struct follow *follow)
 	result->is_complete = !worker_session_close(follow->worker) && !follow->is_broken;
 	result->is_reportable = result->windows > 0;
 	result->files_end = result->is_complete ? FILES_COMPLETE : FILES_NEED_WAL;
+	if (follow->target.is_refused) { /* its error was told, and there is nothing else */
+		result->is_reportable = false;
+		result->files_end = FILES_UNUSED;
+	}
 	result->file_bytes = file_bytes(&result->files);
 	if (follow->is_given_up && follow->options->command)
 		outlast_target(follow);
@@ -415,7 +418,7 @@ void follow_run(const struct follow_options *options, struct follow_result *ret_
 	struct follow follow = {
 		.options = options,
 		.result = ret_result,
-		.target.go_fd = -1,
+		.target = {.go_fd = -1, .refused_fd = -1},
 		.minutes.stats_fd = -1,
 		.interrupts.fd = -1,
 	};

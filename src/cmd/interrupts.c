@@ -9,15 +9,29 @@
 
 #include "../base/clock.h"
 
+/* nohup means it; and one that is held is not ignored any more. */
+static void hold_unless_ignored(sigset_t *held, int number)
+{
+	struct sigaction now;
+
+	if (!sigaction(number, NULL, &now) && now.sa_handler != SIG_IGN)
+		sigaddset(held, number);
+}
+
 int interrupts_hold(struct interrupts *interrupts)
 {
+	const struct sigaction standard = {.sa_handler = SIG_DFL};
 	sigset_t held;
 
+	/* Who ignores it has no children to wait for: they vanish. */
+	sigaction(SIGCHLD, &standard, &interrupts->inherited.child);
 	sigemptyset(&held);
 	sigaddset(&held, SIGINT);
 	sigaddset(&held, SIGTERM);
 	sigaddset(&held, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &held, &interrupts->mask_before);
+	hold_unless_ignored(&held, SIGHUP);
+	hold_unless_ignored(&held, SIGQUIT);
+	sigprocmask(SIG_BLOCK, &held, &interrupts->inherited.mask);
 	interrupts->fd = signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK);
 	return interrupts->fd < 0 ? -errno : 0;
 }
@@ -28,7 +42,7 @@ void interrupts_release(struct interrupts *interrupts)
 		return;
 	close(interrupts->fd);
 	interrupts->fd = -1;
-	sigprocmask(SIG_SETMASK, &interrupts->mask_before, NULL);
+	sigprocmask(SIG_SETMASK, &interrupts->inherited.mask, NULL);
 }
 
 /* Ctrl-C reached the command too, so that one decides. */
@@ -37,7 +51,8 @@ static void take(struct interrupts *interrupts, bool has_command)
 	struct signalfd_siginfo info;
 
 	while (read(interrupts->fd, &info, sizeof(info)) == sizeof(info)) {
-		bool is_from_terminal = info.ssi_code == SI_KERNEL;
+		/* One that hangs up is no terminal any more. */
+		bool is_from_terminal = info.ssi_code == SI_KERNEL && info.ssi_signo != SIGHUP;
 
 		if (info.ssi_signo == SIGCHLD)
 			continue; /* whoever waits for a child asks by its pid */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The signals that end a measurement: held back and read where it suits, so that each leaves a
- * complete result. Owns the process's signal mask meanwhile. Called by follow.c.
+ * complete result. Owns the process's signal mask meanwhile. Called by follow.c; what was there
+ * before is read by target.c.
  */
 #ifndef DWELL_CMD_INTERRUPTS_H
 #define DWELL_CMD_INTERRUPTS_H
@@ -11,8 +12,14 @@
 
 #include "../../abi/types.h"
 
+/* Signals as dwell itself found them: a command gets them so. */
+struct inherited {
+	sigset_t mask;
+	struct sigaction child;
+};
+
 struct interrupts {
-	sigset_t mask_before;
+	struct inherited inherited;
 	int fd;		  /* -1: they are not held */
 	int ended_by;	  /* signal; 0: none */
 	bool is_told_end; /* Ctrl-C: the command got it as well, and has the say */

@@ -18,8 +18,8 @@ static const char usage[] =
 	"\n"
 	"Records where the time of the host's threads goes, window by window, into a\n"
 	"session that dwell report shows: of all, of some processes, or of a command and\n"
-	"its children. Ends with the command, after SECONDS, or at SIGINT or SIGTERM;\n"
-	"each leaves a complete session, and a second signal aborts.\n"
+	"its children. Ends with the command, after SECONDS, or at SIGINT, SIGTERM,\n"
+	"SIGHUP or SIGQUIT; each leaves a complete session, and a second signal aborts.\n"
 	"\n"
 	"  -o, --output FILE    the session; default dwell-YYYYmmdd-HHMMSS.dwell\n"
 	"  -d, --duration SEC   so long at most\n" SELECT_USAGE

@@ -58,40 +58,56 @@ int target_find(const char *program)
 }
 
 /* In the child: waits until it is followed, then becomes the command. */
-static void become_command(int wait_fd, char **argv, const sigset_t *mask)
+static void become_command(int wait_fd, int refused_fd, char **argv,
+			   const struct inherited *inherited)
 {
+	ssize_t told;
 	char go;
 
 	/* What dwell ignores or holds back, the command must not. */
 	signal(SIGPIPE, SIG_DFL);
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	sigaction(SIGCHLD, &inherited->child, NULL);
+	sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
 	if (read(wait_fd, &go, 1) != 1)
 		_exit(EXIT_FAILED); /* dwell gave up */
 	execvp(argv[0], argv);
 	log_error("cannot run '%s': %s", argv[0], strerror(errno));
-	_exit(EXIT_CANNOT_EXEC);
+	told = write(refused_fd, "", 1);
+	_exit(told == 1 ? EXIT_CANNOT_EXEC : EXIT_FAILED);
 }
 
-int target_hold(struct target *ret_target, char **argv, const sigset_t *mask)
+static void close_pair(const int fds[2])
 {
-	int fds[2];
+	close(fds[0]);
+	close(fds[1]);
+}
+
+int target_hold(struct target *ret_target, char **argv, const struct inherited *inherited)
+{
+	int go[2], refused[2], err;
 	pid_t pid;
 
-	if (pipe2(fds, O_CLOEXEC))
+	if (pipe2(go, O_CLOEXEC))
 		return -errno;
-	pid = fork();
-	if (pid == 0) {
-		close(fds[1]);
-		become_command(fds[0], argv, mask);
-	}
-	close(fds[0]);
-	if (pid < 0) {
-		int err = -errno;
-
-		close(fds[1]);
+	if (pipe2(refused, O_CLOEXEC | O_NONBLOCK)) {
+		err = -errno;
+		close_pair(go);
 		return err;
 	}
-	*ret_target = (struct target){.pid = pid, .go_fd = fds[1]};
+	pid = fork();
+	if (pid == 0) {
+		close(go[1]);
+		become_command(go[0], refused[1], argv, inherited);
+	}
+	if (pid < 0) {
+		err = -errno;
+		close_pair(go);
+		close_pair(refused);
+		return err;
+	}
+	close(go[0]);
+	close(refused[1]);
+	*ret_target = (struct target){.pid = pid, .go_fd = go[1], .refused_fd = refused[0]};
 	return 0;
 }
 
@@ -104,25 +120,40 @@ int target_let_go(struct target *target)
 	return err;
 }
 
+static void note_end(struct target *target, int status)
+{
+	char byte;
+
+	target->pid = 0;
+	target->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	target->is_refused = read(target->refused_fd, &byte, 1) == 1;
+	close(target->refused_fd);
+	target->refused_fd = -1;
+}
+
 bool target_has_ended(struct target *target)
 {
-	int status;
+	int status = 0;
+	pid_t got;
 
 	if (!target->pid)
 		return true;
-	if (waitpid(target->pid, &status, WNOHANG) != target->pid)
+	got = waitpid(target->pid, &status, WNOHANG);
+	if (got != target->pid && !(got < 0 && errno == ECHILD))
 		return false;
-	target->pid = 0;
-	target->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	note_end(target, got < 0 ? W_EXITCODE(EXIT_FAILED, 0) : status);
 	return true;
 }
 
 void target_leave(struct target *target)
 {
+	if (target->refused_fd >= 0)
+		close(target->refused_fd);
+	target->refused_fd = -1;
 	if (!target->pid || target->go_fd < 0)
 		return;
 	close(target->go_fd);
 	kill(target->pid, SIGKILL);
 	waitpid(target->pid, NULL, 0);
-	*target = (struct target){.go_fd = -1};
+	*target = (struct target){.go_fd = -1, .refused_fd = -1};
 }

@@ -12,17 +12,21 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "interrupts.h"
+
 struct target {
-	pid_t pid;  /* 0: none, or ended and reaped */
-	int go_fd;  /* writing to it lets the command start; -1: it was let go */
-	int status; /* for the shell, once it has ended */
+	pid_t pid;	 /* 0: none, or ended and reaped */
+	int go_fd;	 /* writing to it lets the command start; -1: it was let go */
+	int refused_fd;	 /* has a byte if the command could not be run; -1: not asked any more */
+	int status;	 /* for the shell, once it has ended */
+	bool is_refused; /* it never ran */
 };
 
 /* Whether there is such a program, looked for as execvp() does: 0 or -errno, told. */
 int target_find(const char *program);
 
-/* mask is what the command's signal mask will be: 0 or -errno. */
-int target_hold(struct target *ret_target, char **argv, const sigset_t *mask);
+/* 0 or -errno. */
+int target_hold(struct target *ret_target, char **argv, const struct inherited *inherited);
 int target_let_go(struct target *target);
 
 /* Does not wait: true once it has ended; its status is known then. */

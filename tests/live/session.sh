@@ -75,8 +75,8 @@ check "run -o keeps a session too" sh -c "'$DWELL' run -q -o '$work/run.dwell' -
 check "and it closes" is "$work/run.dwell" "$unclosed" 0
 
 # ends_with SIGNAL: a complete session
-for signal in INT TERM; do
-	timeout --foreground -s $signal 2.5 env --default-signal=INT "$DWELL" record -a -q -o "$work/$signal.dwell"
+for signal in INT TERM HUP QUIT; do
+	timeout --foreground -s $signal 2.5 env --default-signal=INT,QUIT "$DWELL" record -a -q -o "$work/$signal.dwell"
 	check "SIG$signal leaves a complete session" is "$work/$signal.dwell" \
 		"SELECT count(*) FROM meta WHERE key = 'ended_ns'" 1
 	check "SIG$signal: it closes" is "$work/$signal.dwell" "$unclosed" 0
@@ -84,6 +84,17 @@ for signal in INT TERM; do
 done
 timeout --foreground -s TERM 1.5 "$DWELL" run -- sleep 2.5 2>"$work/err"
 check "run, SIGTERM: the report is there, and closes" grep -q 'parts - wall = 0 ns' "$work/err"
+
+timeout --foreground -s HUP 1.5 nohup "$DWELL" record -a -q -d 3 -o "$work/nohup.dwell" 2>/dev/null
+check "nohup is obeyed" is "$work/nohup.dwell" "SELECT count(*) FROM windows" 3
+check "SIGCHLD ignored by who called: run ends, and its command ignores it too" \
+	timeout 20 env --ignore-signal=CHLD "$DWELL" run -q -- \
+	grep -qE '^SigIgn:.*[13579bdf][0-9a-f]{4}$' /proc/self/status
+timeout 20 "$DWELL" record -o "$work/none.dwell" -- /nonexistent/program 2>"$work/err"
+check "a command that cannot be run: 127" test $? -eq 127
+timeout 20 "$DWELL" run -- /nonexistent/program 2>>"$work/err"
+check "and with run" test $? -eq 127
+check "one line each, and no file" sh -c "! ls '$work'/none.dwell* 2>/dev/null && test \$(wc -l <'$work/err') -eq 2"
 
 # Both processes die at once; what is complete is there.
 "$DWELL" record -a -o "$work/killed.dwell" 2>/dev/null & pid=$!
