@@ -154,10 +154,10 @@ int capture_load(struct capture *capture)
 {
 	int err;
 
-	verdicts_read(capture);
 	bpflog_begin(&capture->log);
 	object_find_form(capture);
 	bpflog_end();
+	verdicts_read(capture);
 	err = load_what_can_be(capture);
 	if (!err && probes_on(capture)) {
 		bpflog_begin(&capture->log);

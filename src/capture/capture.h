@@ -51,6 +51,9 @@ void capture_live_defaults(struct live_config *ret_live);
 int capture_live_check(const struct live_config *live, char *ret_complaint, size_t size);
 int capture_config_check(const struct capture_config *config, char *ret_complaint, size_t size);
 
+/* Has this kernel storage for tasks, which Tier B needs? True also if it does not say. */
+bool capture_has_task_storage(void);
+
 /* The config is checked and copied; nothing touches the kernel yet. */
 int capture_open(const struct capture_config *config, struct capture **ret_capture);
 

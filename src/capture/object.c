@@ -279,13 +279,31 @@ static int load_source(struct capture *capture, int source)
 	return err;
 }
 
-/* What programs may call differs by kernel, and is cheap to ask. */
+/*
+ * What programs may call differs by kernel, and is cheap to ask. Who may not even ask (-EPERM), or
+ * cannot (-ENOMEM), is told why by the load, which asks for more.
+ */
+static bool can_call(enum bpf_func_id helper)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, helper, NULL) != 0;
+}
+
 void object_find_form(struct capture *capture)
 {
-	capture->has_task_storage = libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT,
-							    BPF_FUNC_task_storage_get, NULL) == 1;
-	capture->has_task_regs = libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT,
-							 BPF_FUNC_task_pt_regs, NULL) == 1;
+	capture->has_task_storage = can_call(BPF_FUNC_task_storage_get);
+	capture->has_task_regs = can_call(BPF_FUNC_task_pt_regs);
+}
+
+bool capture_has_task_storage(void)
+{
+	struct bpflog log = {0};
+	bool has;
+
+	bpflog_begin(&log);
+	has = can_call(BPF_FUNC_task_storage_get);
+	bpflog_end();
+	bpflog_free(&log);
+	return has;
 }
 
 int object_load_all(struct capture *capture, int *ret_source)

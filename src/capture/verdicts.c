@@ -6,8 +6,8 @@
  *	<boot id>
  *	<program> TAB <errno> TAB <v: the verifier's words, -: not> TAB <excerpt>
  *
- * Only what the kernel can never do is kept, and only of a program that was itself named: a
- * want of privilege, memory or types may pass.
+ * Only what the verifier itself said is kept, and only of a program that was itself named: a want
+ * of privilege, memory or types may pass, and what libbpf refuses by itself is cheap to ask again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +20,7 @@
 #include "../base/cleanup.h"
 #include "../base/log.h"
 #include "../base/text.h"
+#include "../base/version.h"
 #include "internal.h"
 
 #define BOOT_ID	       "/proc/sys/kernel/random/boot_id"
@@ -30,7 +31,7 @@
 
 static bool is_final(const struct failure *failure)
 {
-	if (failure->gate != GATE_LOAD || !failure->is_named)
+	if (failure->gate != GATE_LOAD || !failure->is_named || !failure->from_verifier)
 		return false;
 	switch (failure->err) {
 	case EINVAL:
@@ -38,18 +39,19 @@ static bool is_final(const struct failure *failure)
 	case ESRCH:
 	case E2BIG:
 	case EOPNOTSUPP:
-		return true;
 	case EACCES: /* the verifier's way to say no; without a log it is a want of privilege */
-		return failure->from_verifier;
+		return true;
 	default:
 		return false;
 	}
 }
 
+/* The same objects are other programs in another form. */
 static void verdict_path(const struct capture *capture, char *path)
 {
-	snprintf(path, PATH_BYTES, "%s/refused-%016llx", capture->config.verdict_dir,
-		 (unsigned long long)object_build_hash());
+	snprintf(path, PATH_BYTES, "%s/refused-%016llx-%s-%d%d", capture->config.verdict_dir,
+		 (unsigned long long)object_build_hash(), DWELL_VERSION, capture->has_task_storage,
+		 capture->has_task_regs);
 }
 
 static struct capture_probe *find_probe(const struct capture *capture, const char *program)
