@@ -245,7 +245,8 @@ check-live: $(B)/dwell $(LIVE_TOOLS) $(WORKLOADS)
 	BUILD=$(B) tests/run $(LIVE_TESTS) $(sort $(wildcard tests/live/*.sh))
 
 check-vm: $(B)/dwell $(B)/tests/vmlinux_test $(LIVE_TOOLS)
-	OUT=$(B)/vm tests/run -- tests/vm/run.sh $(B)/dwell $(B)/tests/vmlinux_test $(LIVE_TESTS)
+	OUT=$(B)/vm tests/run -- tests/vm/run.sh $(B)/dwell tests/vm/commands \
+		$(B)/tests/vmlinux_test $(LIVE_TESTS)
 
 check-layers:
 	tests/layers.sh .

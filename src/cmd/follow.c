@@ -26,6 +26,8 @@
 struct follow {
 	const struct follow_options *options;
 	struct follow_result *result;
+	enum tier tier;
+	const char *tier_why; /* NULL: it is as was asked for, or the default */
 	struct probe probes[CAPTURE_PROBES_MAX];
 	size_t probe_count;
 	struct live_config live;
@@ -62,18 +64,32 @@ static void add_probes(struct follow *follow, const struct signal *signal)
 			follow->probes[follow->probe_count++] = signal->probes[i];
 }
 
-static enum tier tier_of(const struct follow_options *options)
+/* 0 or -EOPNOTSUPP, told: what was asked for is not replaced by less. */
+static int choose_tier(struct follow *follow)
 {
-	if (options->tier != TIER_DEFAULT)
-		return options->tier;
-	return options->command ? TIER_B : TIER_A;
+	const struct follow_options *options = follow->options;
+
+	follow->tier = options->tier;
+	if (options->tier == TIER_DEFAULT)
+		follow->tier = options->command ? TIER_B : TIER_A;
+	if (follow->tier == TIER_A || capture_has_task_storage())
+		return 0;
+	if (options->tier == TIER_B) {
+		log_error("cannot follow with --tier B: this kernel has no task storage for BPF, "
+			  "which came with 5.12 → use --tier A, or a newer kernel");
+		return -EOPNOTSUPP;
+	}
+	follow->tier = TIER_A;
+	follow->tier_why = "this kernel has no task storage for BPF, which Tier B needs";
+	log_info("Tier A, scheduler hooks only: %s", follow->tier_why);
+	return 0;
 }
 
 static void choose_probes(struct follow *follow)
 {
 	add_probes(follow, &signal_ledger);
 	add_probes(follow, &signal_process);
-	if (tier_of(follow->options) == TIER_B)
+	if (follow->tier == TIER_B)
 		add_probes(follow, &signal_calls);
 }
 
@@ -137,13 +153,15 @@ static int start_capture(struct follow *follow)
 		.ring_bytes = RING_BYTES_DEFAULT,
 		.worker_pid = worker_pid(follow->worker),
 		.queue = follow->queue,
-		.split = tier_of(follow->options) == TIER_B,
 		.verdict_dir = "/run/dwell",
 		.on_row = brake_row,
 		.row_context = &follow->brake,
 	};
-	int err;
+	int err = choose_tier(follow);
 
+	if (err)
+		return err;
+	config.split = follow->tier == TIER_B;
 	choose_probes(follow);
 	config.probe_count = follow->probe_count;
 	capture_live_defaults(&config.live);
@@ -385,7 +403,7 @@ static void follow_tasks(struct follow *follow)
 		.burst_begin_ns = follow->begin_ns,
 		.is_limited = follow->options->overhead_limit > 0,
 	};
-	minutes_begin(&follow->minutes, follow->options, tier_of(follow->options),
+	minutes_begin(&follow->minutes, follow->options, follow->tier, follow->tier_why,
 		      follow->begin_ns);
 	err = run_iterators(follow, SEED);
 	if (!err && follow->options->command)

@@ -120,7 +120,7 @@ static void read_cost(const struct minutes *minutes, struct cost *ret_cost)
 }
 
 void minutes_begin(struct minutes *minutes, const struct follow_options *options, enum tier tier,
-		   u64 started_ns)
+		   const char *tier_why, u64 started_ns)
 {
 	char filter[VALUE_BYTES];
 
@@ -131,6 +131,7 @@ void minutes_begin(struct minutes *minutes, const struct follow_options *options
 	/* The name alone: arguments may hold what nobody wants in a file. */
 	add_fact(minutes, "command", options->command ? name_of(options->command[0]) : NULL);
 	add_fact(minutes, "tier", tier == TIER_B ? "B" : "A");
+	add_fact(minutes, "tier_why", tier_why);
 	select_describe(&options->selection, filter, sizeof(filter));
 	if (options->command)
 		snprintf(filter, sizeof(filter), "command");

@@ -34,8 +34,9 @@ struct minutes {
 	u64 bursts_more;    /* so many beyond the regular ones */
 };
 
+/* tier_why is NULL for one that was asked for, or is the default. */
 void minutes_begin(struct minutes *minutes, const struct follow_options *options, enum tier tier,
-		   u64 started_ns);
+		   const char *tier_why, u64 started_ns);
 
 /*
  * Rows of one window, sent before it ends: true if its cost was measured. Where the kernel has no
