@@ -2,7 +2,6 @@
 /*
  * Dispatch, and nothing else.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -50,17 +49,6 @@ static void open_standard_files(void)
 		close(fd);
 }
 
-/* What could not be written must not look like success; a reader that has left is no error. */
-static int check_stdout(int status)
-{
-	if (!fflush(stdout) && !ferror(stdout))
-		return status;
-	if (errno == EPIPE)
-		return status;
-	log_error("cannot write to stdout: %s", strerror(errno));
-	return EXIT_FAILED;
-}
-
 static int dispatch(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "help";
@@ -101,5 +89,5 @@ int main(int argc, char **argv)
 {
 	open_standard_files();
 	signal(SIGPIPE, SIG_IGN); /* writing says so */
-	return check_stdout(dispatch(argc, argv));
+	return cmd_check_stdout(dispatch(argc, argv));
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cleanup.h"
 #include "clock.h"
 
 #define KILL_WAIT_NS (2 * NS_PER_S)
@@ -20,19 +21,34 @@ int child_die_with_parent(void)
 }
 
 /* What it does not need could be used against us: other files, and the terminal's input queue. */
-static int leave_behind(int sock, int keep_fd)
+int child_leave_behind(int keep_fd, int other_keep_fd)
 {
-	unsigned int low = (unsigned int)(sock < keep_fd || keep_fd < 0 ? sock : keep_fd);
-	unsigned int high = (unsigned int)(sock < keep_fd ? keep_fd : sock);
+	int low = keep_fd < other_keep_fd ? keep_fd : other_keep_fd;
+	int high = keep_fd < other_keep_fd ? other_keep_fd : keep_fd;
+	const int keep[] = {STDERR_FILENO, low, high};
+	unsigned int from = 0;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	if (setsid() < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0 ||
-	    dup2(null, STDOUT_FILENO) < 0)
+	if (setsid() < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0)
 		return -errno;
-	if ((low > 3 && close_range(3, low - 1, 0)) ||
-	    (high > low + 1 && close_range(low + 1, high - 1, 0)) || close_range(high + 1, ~0u, 0))
-		return -errno;
-	return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(keep); i++) {
+		unsigned int fd = (unsigned int)keep[i];
+
+		if (keep[i] < 0)
+			continue;
+		if (i > 0 && fd > from && close_range(from, fd - 1, 0))
+			return -errno;
+		from = fd + 1;
+	}
+	return close_range(from, ~0u, 0) ? -errno : 0;
+}
+
+/* Nothing that it prints is a result. */
+static int silence(void)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	return null < 0 || dup2(null, STDOUT_FILENO) < 0 ? -errno : 0;
 }
 
 /* A child that does not read must not hold us up. */
@@ -60,7 +76,7 @@ int child_start(struct child *ret_child, void (*run)(int sock, void *context), v
 		signal(SIGHUP, SIG_IGN);
 		signal(SIGQUIT, SIG_IGN);
 		signal(SIGPIPE, SIG_IGN);
-		if (!child_die_with_parent() && !leave_behind(pair[1], keep_fd))
+		if (!child_die_with_parent() && !silence() && !child_leave_behind(pair[1], keep_fd))
 			run(pair[1], context);
 		_exit(0);
 	}

@@ -22,6 +22,12 @@ struct child {
 int child_start(struct child *ret_child, void (*run)(int sock, void *context), void *context,
 		int keep_fd);
 
+/*
+ * In a forked process: leaves the terminal and all that is open but stdout, stderr and these two
+ * (-1: none); stdin is empty. 0 or -errno.
+ */
+int child_leave_behind(int keep_fd, int other_keep_fd);
+
 /* The parent's death kills the caller. To be repeated after a change of user, which clears it. */
 int child_die_with_parent(void);
 

@@ -27,6 +27,12 @@ bool cmd_common_option(int option);
 /* --color=auto|always|never, of what goes to stdout: 0, or -EINVAL, told. */
 int cmd_parse_color(const char *when, bool *ret_color);
 
+/*
+ * What could not be written must not look like success; a reader that has left is no error. The
+ * status to end with.
+ */
+int cmd_check_stdout(int status);
+
 #define COMMAND(name, about) int cmd_##name(int argc, char **argv);
 #include "commands.def"
 #undef COMMAND

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,16 @@ bool cmd_common_option(int option)
 		return false;
 	log_set_level(option == 'v' ? LOG_VERBOSE : LOG_QUIET);
 	return true;
+}
+
+int cmd_check_stdout(int status)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	if (errno == EPIPE)
+		return status;
+	log_error("cannot write to stdout: %s", strerror(errno));
+	return EXIT_FAILED;
 }
 
 static bool terminal_has_color(void)

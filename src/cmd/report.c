@@ -13,7 +13,7 @@
 #include "../base/log.h"
 #include "../base/text.h"
 #include "../store/reader.h"
-#include "../worker/privileges.h"
+#include "apart.h"
 #include "cmd.h"
 
 static const char usage[] =
@@ -140,32 +140,39 @@ static int terminal_columns(void)
 	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? 0 : size.ws_col;
 }
 
-/* The file may come from anywhere: it is opened as whoever we are, and read as nobody. */
-static int print_session(const struct options *options)
+/* What the child needs: it was opened as whoever we are, and is read as nobody. */
+struct reading {
+	const struct options *options;
+	int db_fd, wal_fd;
+};
+
+static int print_session(const void *context)
 {
+	const struct reading *reading = context;
 	struct session *session;
-	_cleanup_close_ int db_fd = -1, wal_fd = -1;
-	int err = session_open_files(options->path, &db_fd, &wal_fd);
+	int err =
+		session_open_fds(reading->db_fd, reading->wal_fd, reading->options->path, &session);
 
 	if (err)
-		return err;
-	err = privileges_drop();
-	if (err) {
-		log_error("cannot drop privileges: %s; run it as an ordinary user", strerror(-err));
-		return err;
-	}
-	err = session_open_fds(db_fd, wal_fd, options->path, &session);
-	if (err)
-		return err;
-	err = report_print(session_db(session), &options->report, stdout);
+		return EXIT_FAILED;
+	err = report_print(session_db(session), &reading->options->report, stdout);
 	session_close(session);
-	return err;
+	return err ? EXIT_FAILED : EXIT_OK;
+}
+
+static int read_session(const struct options *options)
+{
+	_cleanup_close_ int db_fd = -1, wal_fd = -1;
+
+	if (session_open_files(options->path, &db_fd, &wal_fd))
+		return EXIT_FAILED;
+	return apart_run(print_session, &(struct reading){options, db_fd, wal_fd}, db_fd, wal_fd);
 }
 
 int cmd_report(int argc, char **argv)
 {
 	struct options options = {0};
-	int status = EXIT_FAILED;
+	int status;
 
 	if (parse(argc, argv, &options)) {
 		fputs("Try 'dwell report --help'.\n", stderr);
@@ -178,8 +185,7 @@ int cmd_report(int argc, char **argv)
 	}
 	options.report.columns = terminal_columns();
 	options.report.session = options.path;
-	if (!print_session(&options))
-		status = EXIT_OK;
+	status = read_session(&options);
 	free(options.path);
 	return status;
 }

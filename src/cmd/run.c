@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdio.h>
-#include <sys/wait.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
 #include "../base/log.h"
 #include "../report/report.h"
 #include "../store/reader.h"
-#include "../worker/privileges.h"
+#include "apart.h"
 #include "cmd.h"
 #include "measure.h"
 #include "target.h"
@@ -93,32 +94,37 @@ static int parse(int argc, char **argv, struct options *options)
 }
 
 /* The worker wrote what is read here, and is not trusted: a child without privileges reads it. */
-static void print_without_privileges(const struct follow_result *result,
-				     const struct report_options *options)
+struct reading {
+	struct report_options report;
+	int db_fd, wal_fd;
+};
+
+static int print_session(const void *context)
 {
-	int wal_fd = result->is_complete ? -1 : result->files.wal_fd;
+	const struct reading *reading = context;
 	struct session *session;
-	int err = privileges_drop();
+	int err = session_open_fds(reading->db_fd, reading->wal_fd, "the session", &session);
 
 	if (err)
-		_exit(EXIT_FAILED);
-	if (session_open_fds(result->files.db_fd, wal_fd, "the session", &session))
-		_exit(EXIT_FAILED);
-	err = report_print(session_db(session), options, stderr);
+		return EXIT_FAILED;
+	err = report_print(session_db(session), &reading->report, stderr);
 	session_close(session);
-	_exit(err ? EXIT_FAILED : EXIT_OK);
+	return err ? EXIT_FAILED : EXIT_OK;
 }
 
 static void print_report(const struct follow_result *result, const struct options *options)
 {
-	const struct report_options report = {.json = options->json,
-					      .session = options->follow.output};
-	pid_t child = fork();
-	int status = 0;
+	struct reading reading = {
+		.report = {.json = options->json, .session = options->follow.output},
+	};
+	_cleanup_close_ int db_fd = -1, wal_fd = -1;
+	int err = files_reopen(&result->files, result->files_end, &db_fd, &wal_fd);
 
-	if (child == 0)
-		print_without_privileges(result, &report);
-	if (child < 0 || waitpid(child, &status, 0) != child || status)
+	reading.db_fd = db_fd;
+	reading.wal_fd = wal_fd;
+	if (err)
+		log_error("cannot read the session again: %s; is /proc mounted?", strerror(-err));
+	if (err || apart_run(print_session, &reading, db_fd, wal_fd))
 		log_error("the report could not be made; dwell run -o FILE keeps what it is made "
 			  "of");
 }

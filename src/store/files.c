@@ -194,6 +194,43 @@ int files_create_in_memory(struct session_files *ret_files)
 	return err;
 }
 
+static int reopen(int fd)
+{
+	char name[64];
+	int again;
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	again = open(name, O_RDONLY | O_CLOEXEC);
+	return again < 0 ? -errno : again;
+}
+
+int files_reopen(const struct session_files *files, enum files_end end, int *ret_db_fd,
+		 int *ret_wal_fd)
+{
+	struct person person = {0};
+	int db_fd, wal_fd = -1, err;
+
+	if (files->path)
+		person_find(&person);
+	err = person_begin(&person);
+	if (err)
+		return err;
+	vfs_unlock(files->db_fd);
+	db_fd = reopen(files->db_fd);
+	if (db_fd >= 0 && end == FILES_NEED_WAL)
+		wal_fd = reopen(files->wal_fd);
+	person_end(&person);
+	if (db_fd < 0)
+		return db_fd;
+	if (wal_fd < -1) {
+		close(db_fd);
+		return wal_fd;
+	}
+	*ret_db_fd = db_fd;
+	*ret_wal_fd = wal_fd;
+	return 0;
+}
+
 /* Only while the name is still that of our own file. */
 static void remove_name(const char *path, const char *suffix, int fd)
 {

@@ -28,6 +28,13 @@ int files_create(const char *path, struct session_files *ret_files);
 /* The same in memory, for who keeps no session: 0 or -errno. */
 int files_create_in_memory(struct session_files *ret_files);
 
+/*
+ * For reading only, once the worker has ended: the lock is given up, and both are opened again.
+ * *ret_wal_fd is -1 if it is not needed. The caller closes them: 0 or -errno.
+ */
+int files_reopen(const struct session_files *files, enum files_end end, int *ret_db_fd,
+		 int *ret_wal_fd);
+
 void files_close(struct session_files *files, enum files_end end);
 
 #endif
