@@ -20,8 +20,9 @@
 /* Rows are some 1.5 KB each, and come in thousands when a window ends or a program does. */
 #define FOLLOW_QUEUE_BYTES (8u << 20)
 
-#define LAST_SWITCH_NS (20 * NS_PER_MS)	 /* a dead process is reaped before its last switch */
-#define GRACE_NS       (500 * NS_PER_MS) /* for a command that was told to end with us */
+#define LAST_SWITCH_NS	 (20 * NS_PER_MS)  /* a dead process is reaped before its last switch */
+#define MEMORY_BYTES_MAX (256u << 20)	   /* of each of the two files of a session without -o */
+#define GRACE_NS	 (500 * NS_PER_MS) /* for a command that was told to end with us */
 
 struct follow {
 	const struct follow_options *options;
@@ -43,6 +44,7 @@ struct follow {
 	u64 window_ns;	  /* begin of the window that is open */
 	bool is_given_up; /* by the governor: dwell cost too much */
 	bool is_broken;	  /* the session cannot be written any more; the command goes on */
+	u64 lost_windows; /* since then */
 };
 
 #define SEED "_seed"
@@ -196,7 +198,8 @@ static int start_session(struct follow *follow)
 	int err = path ? files_create(path, files) : files_create_in_memory(files);
 
 	if (!err)
-		err = worker_session_open(follow->worker, files->db_fd, files->wal_fd);
+		err = worker_session_open(follow->worker, files->db_fd, files->wal_fd,
+					  path ? 0 : MEMORY_BYTES_MAX);
 	return err;
 }
 
@@ -238,6 +241,7 @@ static void write_window(struct follow *follow, u64 end_ns)
 			  "%s; was it killed?",
 			  (unsigned long long)follow->result->windows, strerror(-err));
 	follow->is_broken |= err != 0;
+	follow->lost_windows += err != 0;
 }
 
 /* Threads that wait and did not move since are left out, but for the first and the last time. */
@@ -308,11 +312,27 @@ static void sleep_until(struct follow *follow, u64 deadline_ns)
 	interrupts_sleep(&follow->interrupts, deadline_ns, follow->target.pid);
 }
 
+static void release_signals(struct follow *follow)
+{
+	worker_watch(follow->worker, -1, NULL, NULL);
+	interrupts_release(&follow->interrupts);
+}
+
+/* While the worker is waited for: the first signal is noted, the next one ends dwell. */
+static void on_signal(void *context)
+{
+	struct follow *follow = context;
+
+	sleep_until(follow, 0);
+	if (follow->interrupts.ended_by)
+		release_signals(follow);
+}
+
 static bool has_ended(struct follow *follow)
 {
 	const struct follow_options *options = follow->options;
 
-	if (follow->interrupts.ended_by)
+	if (follow->interrupts.ended_by || (follow->is_broken && !options->command))
 		return true;
 	if (options->command && target_has_ended(&follow->target))
 		return true;
@@ -352,6 +372,7 @@ static void keep_windows(struct follow *follow)
 {
 	const struct timespec pause = {.tv_nsec = LAST_SWITCH_NS};
 
+	worker_watch(follow->worker, follow->interrupts.fd, on_signal, follow);
 	while (!is_over(follow)) {
 		u64 deadline = next_deadline(follow);
 
@@ -362,7 +383,7 @@ static void keep_windows(struct follow *follow)
 	if (follow->interrupts.ended_by && follow->options->command)
 		wait_for_target(follow, GRACE_NS);
 	if (!follow->is_given_up)
-		interrupts_release(&follow->interrupts);
+		release_signals(follow);
 	if (follow->options->command)
 		nanosleep(&pause, NULL);
 	end_window(follow, true);
@@ -417,6 +438,10 @@ static void follow_tasks(struct follow *follow)
 	result->is_complete = !worker_session_close(follow->worker) && !follow->is_broken;
 	result->is_reportable = result->windows > 0;
 	result->files_end = result->is_complete ? FILES_COMPLETE : FILES_NEED_WAL;
+	if (follow->lost_windows)
+		log_error("the session has %llu windows; the last %llu could not be written",
+			  (unsigned long long)result->windows,
+			  (unsigned long long)follow->lost_windows);
 	if (follow->target.is_refused) { /* its error was told, and there is nothing else */
 		result->is_reportable = false;
 		result->files_end = FILES_UNUSED;

@@ -46,18 +46,25 @@ static int errno_of(int code)
 	}
 }
 
+static const char *remedy(const struct writer *writer)
+{
+	if (writer->vfs.last_errno == EFBIG)
+		return "see ulimit -f; one that is kept in memory has less room than one with -o "
+		       "FILE";
+	if (writer->failure == -ENOSPC)
+		return "make room, or use -o on another disk, and record again";
+	return "record again with -o on another disk";
+}
+
 static int give_up(struct writer *writer, int code, const char *what)
 {
 	if (writer->failure)
 		return writer->failure;
 	writer->failure = errno_of(code);
-	log_error("cannot write the session (%s): %s%s%s; what is complete is kept, the capture "
-		  "goes on, later windows are lost: %s",
+	log_error("cannot write the session (%s): %s%s%s; what is complete is kept, later windows "
+		  "are lost: %s",
 		  what, sqlite3_errstr(code), writer->vfs.last_errno ? ": " : "",
-		  writer->vfs.last_errno ? strerror(writer->vfs.last_errno) : "",
-		  writer->failure == -ENOSPC
-			  ? "make room, or use -o on another disk, and record again"
-			  : "record again with -o on another disk");
+		  writer->vfs.last_errno ? strerror(writer->vfs.last_errno) : "", remedy(writer));
 	return writer->failure;
 }
 

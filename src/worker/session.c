@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sqlite3.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "../model/signal.h"
@@ -28,11 +29,11 @@ static int call(struct worker *worker, enum session_job job, int fd, const void 
 	return got < 0 ? (int)got : 0;
 }
 
-int worker_session_open(struct worker *worker, int db_fd, int wal_fd)
+int worker_session_open(struct worker *worker, int db_fd, int wal_fd, u64 bytes_max)
 {
 	int err = call(worker, SESSION_WAL, wal_fd, NULL, 0);
 
-	return err ? err : call(worker, SESSION_OPEN, db_fd, NULL, 0);
+	return err ? err : call(worker, SESSION_OPEN, db_fd, &bytes_max, sizeof(bytes_max));
 }
 
 int worker_session_rows(struct worker *worker, const struct rows *rows)
@@ -62,10 +63,35 @@ static void keep(int *place, int *fd)
 	*fd = -1;
 }
 
-static int open_session(struct session_inside *session, int *fd)
+/* For good: who has no privilege cannot raise it again. */
+static int bound_files(const void *request, size_t size)
 {
+	struct rlimit limit;
+	u64 bytes_max;
+
+	if (size != sizeof(bytes_max))
+		return -EBADMSG;
+	memcpy(&bytes_max, request, sizeof(bytes_max));
+	if (!bytes_max)
+		return 0;
+	if (getrlimit(RLIMIT_FSIZE, &limit))
+		return -errno;
+	if (limit.rlim_max > bytes_max)
+		limit.rlim_max = bytes_max;
+	if (limit.rlim_cur > limit.rlim_max)
+		limit.rlim_cur = limit.rlim_max;
+	return setrlimit(RLIMIT_FSIZE, &limit) ? -errno : 0;
+}
+
+static int open_session(struct session_inside *session, int *fd, const void *request, size_t size)
+{
+	int err;
+
 	if (session->writer || *fd < 0 || session->wal_fd <= 0)
 		return -EINVAL;
+	err = bound_files(request, size);
+	if (err)
+		return err;
 	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like another */
 	/* The worker has one thread, and nobody asks how much memory SQLite uses. */
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
@@ -122,7 +148,7 @@ int session_inside_run(struct session_inside *session, enum session_job job, int
 		return 0;
 	}
 	if (job == SESSION_OPEN)
-		return open_session(session, fd);
+		return open_session(session, fd, request, size);
 	if (!session->writer)
 		return -ENOTCONN;
 	switch (job) {

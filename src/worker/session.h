@@ -9,8 +9,11 @@
 #include "../store/rows.h"
 #include "worker.h"
 
-/* Both files are empty and stay the caller's: 0 or -errno, told. */
-int worker_session_open(struct worker *worker, int db_fd, int wal_fd);
+/*
+ * Both files are empty and stay the caller's; neither may grow beyond bytes_max (0: as the disk and
+ * ulimit allow). 0 or -errno, told.
+ */
+int worker_session_open(struct worker *worker, int db_fd, int wal_fd, u64 bytes_max);
 
 /* Rows of the store's own tables; they belong to the window that ends next: 0 or -errno. */
 int worker_session_rows(struct worker *worker, const struct rows *rows);

@@ -42,6 +42,9 @@ struct reply {
 struct worker {
 	struct child child;
 	u32 serial;
+	int watched_fd; /* -1: none */
+	void (*on_ready)(void *context);
+	void *context;
 };
 
 /* The worker's own side, in the forked process. */
@@ -219,13 +222,44 @@ int worker_start(struct queue *queue, const worker_job *jobs, size_t job_count,
 		free(worker);
 		return err;
 	}
+	worker->watched_fd = -1;
 	*ret_worker = worker;
 	return 0;
+}
+
+void worker_watch(struct worker *worker, int fd, void (*on_ready)(void *context), void *context)
+{
+	worker->watched_fd = fd;
+	worker->on_ready = on_ready;
+	worker->context = context;
 }
 
 pid_t worker_pid(const struct worker *worker)
 {
 	return worker->child.pid;
+}
+
+/* Until there is a reply: 0, -ETIMEDOUT or -errno. */
+static int wait_for_reply(struct worker *worker, int timeout_ms)
+{
+	u64 deadline = clock_now_ns() + (u64)timeout_ms * NS_PER_MS;
+
+	for (;;) {
+		struct pollfd ready[] = {
+			{.fd = worker->child.sock, .events = POLLIN},
+			{.fd = worker->watched_fd, .events = POLLIN},
+		};
+		u64 now = clock_now_ns();
+
+		if (now >= deadline)
+			return -ETIMEDOUT;
+		if (poll(ready, 2, (int)((deadline - now) / NS_PER_MS) + 1) < 0 && errno != EINTR)
+			return -errno;
+		if (ready[0].revents)
+			return 0;
+		if (ready[1].revents)
+			worker->on_ready(worker->context);
+	}
 }
 
 /* One exchange: the reply's size or -errno. The worker may have been taken over: believe little. */
@@ -235,9 +269,11 @@ static ssize_t exchange(struct worker *worker, const struct request *out, size_t
 	int err = socket_send(worker->child.sock, out, out_size, fd);
 	ssize_t got;
 
+	if (!err)
+		err = wait_for_reply(worker, timeout_ms);
 	if (err)
 		return err;
-	got = socket_receive(worker->child.sock, in, sizeof(*in), NULL, timeout_ms);
+	got = socket_receive(worker->child.sock, in, sizeof(*in), NULL, 0);
 	if (got <= 0)
 		return got ? got : -EPIPE;
 	if (got < (ssize_t)REPLY_HEAD || in->size > got - (ssize_t)REPLY_HEAD ||

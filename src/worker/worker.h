@@ -28,6 +28,12 @@ int worker_start(struct queue *queue, const worker_job *jobs, size_t job_count,
 		 struct worker **ret_worker);
 pid_t worker_pid(const struct worker *worker);
 
+/*
+ * While a reply is waited for, this descriptor is watched too: when it can be read, on_ready() is
+ * called, and must read it, or end the watching with a descriptor of -1.
+ */
+void worker_watch(struct worker *worker, int fd, void (*on_ready)(void *context), void *context);
+
 /* Runs one job: the reply's size or -errno; -EPIPE when the worker is gone, -ETIMEDOUT. */
 ssize_t worker_call(struct worker *worker, size_t job, int fd, const void *request,
 		    size_t request_size, void *reply, size_t reply_size);

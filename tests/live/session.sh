@@ -117,7 +117,39 @@ mount -t tmpfs -o size=256k tmpfs "$work/small"
 	'for i in $(seq 2000); do /bin/true; done; exit 5' 2>"$work/err"
 check "disk full: the command's status passes through" test $? -eq 5
 check "disk full: it is said once, with a remedy" test "$(grep -c 'make room' "$work/err")" -eq 1
+rm "$work/small"/*
+timeout 60 "$DWELL" record -a -o "$work/small/all.dwell" 2>"$work/err"
+check "disk full, no command: record ends by itself, with 1" test $? -eq 1
+check "disk full, no command: what was lost is counted" grep -q 'the last [0-9]* could not be written' "$work/err"
 umount "$work/small"
+
+# A session in memory has a bound, which the worker cannot raise, and the report tells of it
+"$DWELL" run -q -- sleep 2 & pid=$!
+sleep 1
+for child in $(pgrep -P "$pid"); do grep '^Max file size' "/proc/$child/limits"; done >"$work/limits"
+check "in memory: the worker's files have a bound" grep -qE '268435456 +268435456' "$work/limits"
+check "in memory: the command's have none" grep -q unlimited "$work/limits"
+wait "$pid"
+
+# The worker is gone, or does not answer
+"$DWELL" record -a -o "$work/gone.dwell" 2>"$work/err" & pid=$!
+sleep 2
+kill -9 "$(pgrep -P "$pid")"
+check "a dead worker ends record" timeout 10 tail --pid "$pid" -f /dev/null
+wait "$pid"
+check "with 1" test $? -eq 1
+check "and why is said" grep -q 'the worker process does not answer' "$work/err"
+"$DWELL" record -a -o "$work/deaf.dwell" 2>/dev/null & pid=$!
+sleep 2
+worker=$(pgrep -P "$pid")
+kill -STOP "$worker"
+sleep 1.5
+kill "$pid"
+sleep 0.5
+kill "$pid"
+check "a second signal ends it at once, whatever the worker does" timeout 3 tail --pid "$pid" -f /dev/null
+wait "$pid" 2>/dev/null
+check "and the worker with it" timeout 3 tail --pid "$worker" -f /dev/null
 
 # Many threads: what does not fit into the queue at once waits for it
 timeout 60 "$DWELL" run -q -o "$work/threads.dwell" -- "$TOOLS/workloads/oracle" threads >/dev/null

@@ -396,7 +396,7 @@ static void worker_writes_a_session(void **state)
 	assert_int_equal(worker_start(queue, NULL, 0, &worker), 0);
 	assert_int_equal(worker_session_window(worker, 0, 0, 1), -ENOTCONN);
 	assert_int_equal(files_create(path, &files), 0);
-	assert_int_equal(worker_session_open(worker, files.db_fd, files.wal_fd), 0);
+	assert_int_equal(worker_session_open(worker, files.db_fd, files.wal_fd, 0), 0);
 	assert_true(rows_add(&rows, TABLE_META, meta));
 	assert_int_equal(worker_session_rows(worker, &rows), 0);
 	assert_true(queue_push(queue, &row, sizeof(row), 1));

@@ -47,8 +47,17 @@ static ssize_t job_status(int fd, const void *request, size_t size, void *reply,
 	return text_read_file("/proc/self/status", reply, room);
 }
 
-enum { ECHO, READ, LIE, STATUS };
-static const worker_job jobs[] = {job_echo, job_read, job_lie, job_status};
+/* Until somebody lets it go on, through the descriptor. */
+static ssize_t job_wait(int fd, const void *request, size_t size, void *reply, size_t room)
+{
+	(void)request;
+	(void)size;
+	(void)room;
+	return read(fd, reply, 1);
+}
+
+enum { ECHO, READ, LIE, STATUS, WAIT };
+static const worker_job jobs[] = {job_echo, job_read, job_lie, job_status, job_wait};
 
 struct fixture {
 	struct queue *queue;
@@ -61,7 +70,7 @@ static int start(void **state)
 {
 	*state = &fixture;
 	return queue_create(QUEUE_BYTES_MIN, &fixture.queue) ||
-	       worker_start(fixture.queue, jobs, 4, &fixture.worker);
+	       worker_start(fixture.queue, jobs, 5, &fixture.worker);
 }
 
 static int stop(void **state)
@@ -150,6 +159,44 @@ static void worker_has_no_privilege(void **state)
 	assert_null(strstr(status, "Uid:\t0"));
 }
 
+struct interruption {
+	int signal_fds[2];
+	int worker_fds[2];
+	int count;
+};
+
+static void on_ready(void *context)
+{
+	struct interruption *interruption = context;
+	char byte;
+
+	assert_int_equal(read(interruption->signal_fds[0], &byte, 1), 1);
+	assert_int_equal(write(interruption->worker_fds[1], "x", 1), 1);
+	interruption->count++;
+}
+
+/* The worker answers only because what was watched was heard meanwhile. */
+static void others_are_heard_while_the_worker_is_waited_for(void **state)
+{
+	struct interruption interruption = {0};
+	char reply[8];
+
+	(void)state;
+	assert_int_equal(pipe(interruption.signal_fds), 0);
+	assert_int_equal(pipe(interruption.worker_fds), 0);
+	worker_watch(fixture.worker, interruption.signal_fds[0], on_ready, &interruption);
+	assert_int_equal(write(interruption.signal_fds[1], "x", 1), 1);
+	assert_int_equal(worker_call(fixture.worker, WAIT, interruption.worker_fds[0], NULL, 0,
+				     reply, sizeof(reply)),
+			 1);
+	assert_int_equal(interruption.count, 1);
+	worker_watch(fixture.worker, -1, NULL, NULL);
+	for (int i = 0; i < 2; i++) {
+		close(interruption.signal_fds[i]);
+		close(interruption.worker_fds[i]);
+	}
+}
+
 static void dead_worker_is_noticed(void **state)
 {
 	char reply[8];
@@ -165,6 +212,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(records_are_checked_and_counted, start, stop),
 		cmocka_unit_test_setup_teardown(jobs_answer_and_take_descriptors, start, stop),
 		cmocka_unit_test_setup_teardown(worker_has_no_privilege, start, stop),
+		cmocka_unit_test_setup_teardown(others_are_heard_while_the_worker_is_waited_for,
+						start, stop),
 		cmocka_unit_test_setup_teardown(dead_worker_is_noticed, start, stop),
 	};
 
