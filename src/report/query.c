@@ -28,15 +28,16 @@ static int find_table(sqlite3 *db, const char *table)
 	sqlite3_stmt *found = NULL;
 	int result;
 
-	if (sqlite3_prepare_v2(db, "SELECT type FROM sqlite_master WHERE name = ?", -1, &found,
-			       NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(db, "SELECT type, rootpage > 0 FROM sqlite_master WHERE name = ?",
+			       -1, &found, NULL) != SQLITE_OK)
 		return refuse(db, table);
 	sqlite3_bind_text(found, 1, table, -1, SQLITE_STATIC);
 	result = sqlite3_step(found);
 	if (result == SQLITE_ROW) {
 		const char *type = (const char *)sqlite3_column_text(found, 0);
 
-		result = type && !strcmp(type, "table");
+		/* A virtual table has no page. */
+		result = type && !strcmp(type, "table") && sqlite3_column_int(found, 1);
 		if (!result)
 			log_error("the session's '%s' is no table: this file is not dwell's",
 				  table);

@@ -21,9 +21,18 @@
 #define HEADER_MAGIC	  "SQLite format 3"
 #define APPLICATION_ID_AT 68
 
+/*
+ * A row of a few tens of bytes takes a few tens of steps, and each table is read a few times; pages
+ * that point at each other in circles have rows without end.
+ */
+#define STEPS_AT_ONCE  100000
+#define STEPS_FREE     100000000ULL
+#define STEPS_PER_BYTE 64
+
 struct session {
 	struct vfs vfs;
 	sqlite3 *db;
+	u64 steps_left; /* of SQLite's machine */
 	int own_fds[2]; /* -1: the caller's */
 };
 
@@ -117,14 +126,16 @@ static int query_number(sqlite3 *db, const char *sql, s64 *ret_number)
 	return code == SQLITE_ROW ? 0 : code;
 }
 
-/* A view in the place of a table could keep a reader busy for ever. */
+/* A view or a virtual table in the place of a table could say anything, and take for ever. */
 static bool is_table(sqlite3 *db, const char *name)
 {
 	char sql[128];
 	s64 count = 0;
 
 	snprintf(sql, sizeof(sql),
-		 "SELECT count(*) FROM sqlite_schema WHERE name = '%s' AND type = 'table'", name);
+		 "SELECT count(*) FROM sqlite_schema WHERE name = '%s' AND type = 'table' "
+		 "AND rootpage > 0",
+		 name);
 	return !query_number(db, sql, &count) && count == 1;
 }
 
@@ -176,6 +187,28 @@ static int check_version(sqlite3 *db, const char *name)
 	return -EBADMSG;
 }
 
+/* Other than 0 ends the query, with SQLITE_INTERRUPT. */
+static int take_steps(void *context)
+{
+	struct session *session = context;
+
+	if (session->steps_left < STEPS_AT_ONCE)
+		return 1;
+	session->steps_left -= STEPS_AT_ONCE;
+	return 0;
+}
+
+static void bound_steps(struct session *session, int db_fd, int wal_fd)
+{
+	struct stat db = {0}, wal = {0};
+
+	fstat(db_fd, &db);
+	if (wal_fd >= 0)
+		fstat(wal_fd, &wal);
+	session->steps_left = STEPS_FREE + ((u64)db.st_size + (u64)wal.st_size) * STEPS_PER_BYTE;
+	sqlite3_progress_handler(session->db, STEPS_AT_ONCE, take_steps, session);
+}
+
 int session_open_fds(int db_fd, int wal_fd, const char *name, struct session **ret_session)
 {
 	struct session *session;
@@ -198,6 +231,7 @@ int session_open_fds(int db_fd, int wal_fd, const char *name, struct session **r
 		free(session);
 		return err;
 	}
+	bound_steps(session, db_fd, wal_fd);
 	err = distrust(session->db);
 	if (!err)
 		err = check_version(session->db, name);

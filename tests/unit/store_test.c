@@ -231,6 +231,33 @@ static void view_in_the_place_of_a_table_is_refused(void **state)
 	assert_int_equal(session_open(path, &session), -EBADMSG);
 }
 
+/* As a module would make it: a row of the schema without a page. */
+static void virtual_table_in_the_place_of_a_table_is_refused(void **state)
+{
+	struct session *session;
+
+	(void)state;
+	make_session();
+	change("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 0, "
+	       "sql = 'CREATE VIRTUAL TABLE ledger USING fts5(a)' WHERE name = 'ledger'");
+	assert_int_equal(session_open(path, &session), -EBADMSG);
+}
+
+static void endless_query_is_ended(void **state)
+{
+	struct session *session;
+
+	(void)state;
+	make_session();
+	assert_int_equal(session_open(path, &session), 0);
+	assert_int_equal(sqlite3_exec(session_db(session),
+				      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
+				      "FROM n) SELECT count(*) FROM n",
+				      0, 0, 0),
+			 SQLITE_INTERRUPT);
+	session_close(session);
+}
+
 static void old_session_is_overwritten_whole(void **state)
 {
 	struct session *session;
@@ -424,6 +451,8 @@ int main(void)
 		STORE_TEST(what_is_no_session_is_refused_and_not_overwritten),
 		STORE_TEST(other_schema_is_refused),
 		STORE_TEST(view_in_the_place_of_a_table_is_refused),
+		STORE_TEST(virtual_table_in_the_place_of_a_table_is_refused),
+		STORE_TEST(endless_query_is_ended),
 		STORE_TEST(old_session_is_overwritten_whole),
 		STORE_TEST(killed_session_is_overwritten_with_its_companion),
 		STORE_TEST(session_that_is_being_written_is_left_alone),
