@@ -100,7 +100,7 @@ static void hide_progress(void)
 static int print_json(const struct doctor_report *report)
 {
 	json_t *root = doctor_to_json(report);
-	int err = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;
+	int err = root ? json_dumpf(root, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) : -1;
 
 	json_decref(root);
 	putchar('\n');

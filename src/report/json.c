@@ -93,8 +93,9 @@ static void write_value(struct writer *writer, const char *key, json_t *value, s
 	fputs(writer->is_first ? "\n" : ",\n", writer->out);
 	if (key)
 		fprintf(writer->out, "\"%s\": ", key);
-	if (json_dumpf(value, writer->out, JSON_ENCODE_ANY | flags))
-		writer->err = -EIO;
+	/* In ASCII: what is in a name must not move a cursor, nor turn a line round. */
+	if (json_dumpf(value, writer->out, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | flags))
+		writer->err = ferror(writer->out) ? 0 : -EIO; /* seen again when it is flushed */
 	writer->is_first = false;
 	json_decref(value);
 }
