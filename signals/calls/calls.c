@@ -46,19 +46,24 @@ static struct index_slot *find_slot(struct calls_book *book, const struct rec_ca
 	return slot;
 }
 
-/* A hand goes round, and stops at a thread that said nothing in this window or the last. */
+/*
+ * A hand goes round, and stops at a thread that said nothing in this window or the last. Its place,
+ * or CALLS_ROWS_MAX if there is none: what is not yet written is never given up.
+ */
 static u64 silent_place(struct calls_book *book)
 {
 	for (u64 i = 0; i < CALLS_ROWS_MAX; i++) {
-		const struct calls_told *told = &book->told[book->hand];
+		u64 place = book->hand;
 
-		if (!told->is_pending && told->last_window + 1 < book->window)
-			break;
 		book->hand = (book->hand + 1) % CALLS_ROWS_MAX;
+		if (!book->told[place].is_pending &&
+		    book->told[place].last_window + 1 < book->window)
+			return place;
 	}
-	return book->hand;
+	return CALLS_ROWS_MAX;
 }
 
+/* CALLS_ROWS_MAX: none is free. */
 static u64 take_place(struct calls_book *book)
 {
 	u64 place = book->count;
@@ -68,6 +73,8 @@ static u64 take_place(struct calls_book *book)
 		return place;
 	}
 	place = silent_place(book);
+	if (place == CALLS_ROWS_MAX)
+		return place;
 	index_free(book->index, CALLS_INDEX_MAX,
 		   index_of_place(book->index, CALLS_INDEX_MAX, hash_of(&book->rows[place]),
 				  (u32)place));
@@ -86,6 +93,10 @@ static void on_record(void *state, const struct rec_hdr *record)
 		place--;
 	} else {
 		place = take_place(book);
+		if (place == CALLS_ROWS_MAX) {
+			book->turned_away++;
+			return;
+		}
 		slot = find_slot(book, row); /* it may have moved */
 		*slot = (struct index_slot){.hash = hash_of(row), .place = (u32)place + 1};
 		book->told[place] = (struct calls_told){0};
@@ -225,6 +236,16 @@ static const struct probe probes[] = {
 	{.program = "calls_stop", .is_rare = true, .kind = PROBE_ITER, .maps = {ACCOUNTS}},
 };
 
+static const struct signal_loss losses[] = {
+	{"calls_no_place",
+	 "more threads made system calls than there are places: theirs are missing, or told again "
+	 "when they come",
+	 offsetof(struct calls_book, turned_away)},
+	{"calls_evicted",
+	 "a silent thread made place for another: if it goes on, its system calls are told twice",
+	 offsetof(struct calls_book, evicted)},
+};
+
 const struct signal signal_calls = {
 	.about = "system calls of each thread, and what they cost",
 	.probes = probes,
@@ -234,4 +255,6 @@ const struct signal signal_calls = {
 	.tables = tables,
 	.table_count = ARRAY_SIZE(tables),
 	.flush = flush,
+	.losses = losses,
+	.loss_count = ARRAY_SIZE(losses),
 };

@@ -25,7 +25,8 @@ struct calls_book {
 	u64 count;
 	u64 window; /* the one that is open */
 	u64 evicted;
-	u64 hand; /* where the next one that makes place is looked for */
+	u64 turned_away; /* records for which no place was free */
+	u64 hand;	 /* where the next one that makes place is looked for */
 	struct rec_calls rows[CALLS_ROWS_MAX];
 	struct calls_told told[CALLS_ROWS_MAX];
 	struct index_slot index[CALLS_INDEX_MAX];

@@ -65,6 +65,11 @@ static void flush(void *state, u64 window, struct sink *sink)
 			flush_cpu(&book->rows[cpu], &book->told[cpu], window, sink);
 }
 
+static const struct signal_loss losses[] = {
+	{"cpu_no_place", "a CPU has a higher number than there are places: it is missing",
+	 offsetof(struct cpu_book, turned_away)},
+};
+
 const struct signal signal_cpu = {
 	.about = "what each CPU did; read out with the ledger",
 	.state_size = sizeof(struct cpu_book),
@@ -72,4 +77,6 @@ const struct signal signal_cpu = {
 	.tables = tables,
 	.table_count = ARRAY_SIZE(tables),
 	.flush = flush,
+	.losses = losses,
+	.loss_count = ARRAY_SIZE(losses),
 };

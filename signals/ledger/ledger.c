@@ -38,6 +38,13 @@ static const struct probe probes[] = {
 	{.program = "ledger_rows", .kind = PROBE_ITER, .maps = {ACCOUNTS, "ledger_scratch"}},
 };
 
+static const struct signal_loss losses[] = {
+	{"ledger_no_place",
+	 "more threads live than the book has places: their time is missing until one is free, or "
+	 "they end",
+	 offsetof(struct ledger_book, turned_away)},
+};
+
 const struct signal signal_ledger = {
 	.about = "where every nanosecond of each thread went",
 	.probes = probes,
@@ -48,4 +55,6 @@ const struct signal signal_ledger = {
 	.table_count = ARRAY_SIZE(ledger_tables),
 	.flush = book_flush,
 	.close = book_close,
+	.losses = losses,
+	.loss_count = ARRAY_SIZE(losses),
 };

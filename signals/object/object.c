@@ -84,6 +84,12 @@ static void flush(void *state, u64 window, struct sink *sink)
 	list->count = 0;
 }
 
+static const struct signal_loss losses[] = {
+	{"object_no_place",
+	 "more objects were named in a window than it has places: these stay without a name",
+	 offsetof(struct object_list, turned_away)},
+};
+
 const struct signal signal_object = {
 	.about = "what threads wait for, by name; sent by the signals that find it",
 	.state_size = sizeof(struct object_list),
@@ -91,4 +97,6 @@ const struct signal signal_object = {
 	.tables = tables,
 	.table_count = ARRAY_SIZE(tables),
 	.flush = flush,
+	.losses = losses,
+	.loss_count = ARRAY_SIZE(losses),
 };

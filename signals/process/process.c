@@ -252,6 +252,15 @@ static const struct probe probes[] = {
 	 .maps = {"process_scratch", ACCOUNTS}},
 };
 
+static const struct signal_loss losses[] = {
+	{"process_no_place", "more processes live than there are places: these have no name",
+	 offsetof(struct process_book, not_kept)},
+	{"process_execs", "more execs in a window than there are places: these are missing",
+	 offsetof(struct process_book, execs_lost)},
+	{"process_paths", "more cgroups than there are places: their processes have none",
+	 offsetof(struct process_book, paths_lost)},
+};
+
 const struct signal signal_process = {
 	.about = "processes: seen, forked, execed, ended",
 	.probes = probes,
@@ -261,4 +270,6 @@ const struct signal signal_process = {
 	.tables = tables,
 	.table_count = ARRAY_SIZE(tables),
 	.flush = flush,
+	.losses = losses,
+	.loss_count = ARRAY_SIZE(losses),
 };

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "health.h"
+
 const struct signal_row signal_rows[SIGNAL_LIMIT] = {
 #define SIGNAL(id, NAME, name_, version_, class)                                                   \
 	[id] = {                                                                                   \
@@ -25,6 +27,21 @@ const struct probe *signal_find_probe(const char *program, size_t length)
 			if (strlen(signal->probes[i].program) == length &&
 			    !memcmp(signal->probes[i].program, program, length))
 				return &signal->probes[i];
+	}
+	return NULL;
+}
+
+const char *signal_loss_meaning(const char *name)
+{
+	for (int i = 0; i < LOSS_COUNT; i++)
+		if (!strcmp(loss_names[i], name))
+			return loss_meanings[i];
+	for (int id = 0; id < SIGNAL_LIMIT; id++) {
+		const struct signal *signal = signal_rows[id].signal;
+
+		for (size_t i = 0; signal && i < signal->loss_count; i++)
+			if (!strcmp(signal->losses[i].name, name))
+				return signal->losses[i].meaning;
 	}
 	return NULL;
 }

@@ -12,6 +12,16 @@
 #include "probe.h"
 #include "sink.h"
 
+/*
+ * What a signal could not keep, counted in its own state: a u64 that only grows, at this place.
+ * What it grew by in a window goes to the session's losses under this name.
+ */
+struct signal_loss {
+	const char *name;
+	const char *meaning;
+	size_t offset;
+};
+
 struct signal {
 	const char *about; /* one line for people */
 	const struct probe *probes;
@@ -29,7 +39,13 @@ struct signal {
 	size_t table_count;
 	void (*flush)(void *state, u64 window, struct sink *sink);
 	void (*close)(void *state, struct sink *sink);
+
+	const struct signal_loss *losses;
+	size_t loss_count;
 };
+
+/* What a name among a session's losses means, of a signal or of the way there; NULL: not known. */
+const char *signal_loss_meaning(const char *name);
 
 /* A row without its struct does not link: that is meant. */
 #define SIGNAL(id, NAME, name, ...) extern const struct signal signal_##name;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../base/cleanup.h"
+#include "../model/signal.h"
 #include "quality.h"
 #include "text.h"
 
@@ -124,10 +125,9 @@ static void print_overhead(const struct digest *digest, const struct page *page)
 
 static const char *loss_meaning(const char *cause)
 {
-	for (int i = 0; i < LOSS_COUNT; i++)
-		if (!strcmp(loss_names[i], cause))
-			return loss_meanings[i];
-	return "a cause that this dwell does not know";
+	const char *meaning = signal_loss_meaning(cause);
+
+	return meaning ? meaning : "a cause that this dwell does not know";
 }
 
 static void print_losses(const struct digest *digest, const struct page *page)

@@ -100,10 +100,31 @@ static int open_session(struct session_inside *session, int *fd, const void *req
 	return writer_open(session->db_fd, session->wal_fd, &session->writer);
 }
 
-static int end_window(struct writer *writer, const struct window_request *request,
+/* What a signal had no room for in this window. */
+static void write_losses(struct session_inside *session, int id, const void *state, u64 window)
+{
+	const struct signal *signal = signal_rows[id].signal;
+	struct sink *sink = writer_sink(session->writer);
+
+	for (size_t i = 0; i < signal->loss_count && i < SIGNAL_LOSSES_MAX; i++) {
+		const struct signal_loss *loss = &signal->losses[i];
+		u64 *told = &session->told_losses[id][i], now;
+
+		memcpy(&now, (const char *)state + loss->offset, sizeof(now));
+		const struct cell cells[] = {cell_number(window),
+					     cell_text(loss->name, strlen(loss->name)),
+					     cell_number(now - *told)};
+
+		if (now != *told)
+			sink->add(sink, &store_tables[TABLE_LOSSES], cells);
+		*told = now;
+	}
+}
+
+static int end_window(struct session_inside *session, const struct window_request *request,
 		      void *const states[])
 {
-	struct sink *sink = writer_sink(writer);
+	struct sink *sink = writer_sink(session->writer);
 	const struct cell cells[] = {cell_number(request->window), cell_number(request->begin_ns),
 				     cell_number(request->end_ns)};
 
@@ -112,9 +133,11 @@ static int end_window(struct writer *writer, const struct window_request *reques
 
 		if (signal && signal->flush)
 			signal->flush(states[id], request->window, sink);
+		if (signal && states[id])
+			write_losses(session, id, states[id], request->window);
 	}
 	sink->add(sink, &store_tables[TABLE_WINDOWS], cells);
-	return writer_commit(writer);
+	return writer_commit(session->writer);
 }
 
 static int close_session(struct session_inside *session, void *const states[])
@@ -158,7 +181,7 @@ int session_inside_run(struct session_inside *session, enum session_job job, int
 		if (size != sizeof(window))
 			return -EBADMSG;
 		memcpy(&window, request, sizeof(window));
-		return end_window(session->writer, &window, states);
+		return end_window(session, &window, states);
 	case SESSION_CLOSE:
 		return close_session(session, states);
 	default:

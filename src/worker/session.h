@@ -6,8 +6,11 @@
 #ifndef DWELL_WORKER_SESSION_H
 #define DWELL_WORKER_SESSION_H
 
+#include "../../abi/records.h"
 #include "../store/rows.h"
 #include "worker.h"
+
+#define SIGNAL_LOSSES_MAX 4 /* of one signal */
 
 /*
  * Both files are empty and stay the caller's; neither may grow beyond bytes_max (0: as the disk and
@@ -38,6 +41,7 @@ struct session_inside {
 	struct writer *writer; /* NULL: no session is open */
 	int db_fd;	       /* 0: none; standard files are never sessions */
 	int wal_fd;
+	u64 told_losses[SIGNAL_LIMIT][SIGNAL_LOSSES_MAX]; /* that the session has */
 };
 
 /* Runs one job with the signals' states: 0 or -errno. A descriptor that it keeps becomes -1. */

@@ -410,6 +410,14 @@ static void worker_writes_a_session(void **state)
 				 .begin_ns = 100,
 				 .end_ns = 300,
 				 .threads = 1};
+	const struct rec_cpu beyond = {
+		.hdr = {.type = SIG_CPU,
+			.version = SIG_VERSION_CPU,
+			.size = sizeof(beyond),
+			.ts_ns = 1,
+			.seq = 1},
+		.cpu = 99999, /* what has no place is told */
+	};
 	const struct cell meta[] = {cell_text("note", 4), cell_text("hi", 2)};
 	struct rows rows = {0};
 	struct session_files files;
@@ -427,7 +435,10 @@ static void worker_writes_a_session(void **state)
 	assert_true(rows_add(&rows, TABLE_META, meta));
 	assert_int_equal(worker_session_rows(worker, &rows), 0);
 	assert_true(queue_push(queue, &row, sizeof(row), 1));
+	assert_true(queue_push(queue, &beyond, sizeof(beyond), 1));
+	assert_true(queue_push(queue, &beyond, sizeof(beyond), 1));
 	assert_int_equal(worker_session_window(worker, 0, 0, 1000), 0);
+	assert_int_equal(worker_session_window(worker, 1, 1000, 2000), 0);
 	assert_int_equal(worker_session_close(worker), 0);
 	worker_stop(worker);
 	queue_destroy(queue);
@@ -437,6 +448,9 @@ static void worker_writes_a_session(void **state)
 	assert_int_equal(number(session, "SELECT end_ns - begin_ns FROM threads WHERE pid = 5"),
 			 200);
 	assert_int_equal(number(session, "SELECT count(*) FROM meta WHERE value = 'hi'"), 1);
+	assert_int_equal(number(session, "SELECT count FROM losses WHERE cause = 'cpu_no_place'"),
+			 2);
+	assert_int_equal(number(session, "SELECT count(*) FROM losses"), 1);
 	session_close(session);
 }
 
