@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "health.h"
-
 const struct signal_row signal_rows[SIGNAL_LIMIT] = {
 #define SIGNAL(id, NAME, name_, version_, class)                                                   \
 	[id] = {                                                                                   \
@@ -33,9 +31,6 @@ const struct probe *signal_find_probe(const char *program, size_t length)
 
 const char *signal_loss_meaning(const char *name)
 {
-	for (int i = 0; i < LOSS_COUNT; i++)
-		if (!strcmp(loss_names[i], name))
-			return loss_meanings[i];
 	for (int id = 0; id < SIGNAL_LIMIT; id++) {
 		const struct signal *signal = signal_rows[id].signal;
 

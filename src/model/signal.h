@@ -44,7 +44,7 @@ struct signal {
 	size_t loss_count;
 };
 
-/* What a name among a session's losses means, of a signal or of the way there; NULL: not known. */
+/* What a signal's name among a session's losses means; NULL: no signal has it. */
 const char *signal_loss_meaning(const char *name);
 
 /* A row without its struct does not link: that is meant. */

@@ -127,6 +127,9 @@ static const char *loss_meaning(const char *cause)
 {
 	const char *meaning = signal_loss_meaning(cause);
 
+	for (int i = 0; i < LOSS_COUNT; i++)
+		if (!strcmp(loss_names[i], cause))
+			return loss_meanings[i];
 	return meaning ? meaning : "a cause that this dwell does not know";
 }
 
