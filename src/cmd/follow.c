@@ -375,8 +375,10 @@ static void keep_windows(struct follow *follow)
 	worker_watch(follow->worker, follow->interrupts.fd, on_signal, follow);
 	while (!is_over(follow)) {
 		u64 deadline = next_deadline(follow);
+		u64 burst_end = minutes_burst_end(&follow->minutes);
 
-		sleep_until(follow, deadline);
+		sleep_until(follow, burst_end < deadline ? burst_end : deadline);
+		minutes_look(&follow->minutes);
 		if (clock_now_ns() >= deadline && !is_over(follow))
 			end_window(follow, false);
 	}

@@ -102,7 +102,28 @@ static void end_burst(struct minutes *minutes)
 		return;
 	close(minutes->stats_fd);
 	minutes->stats_fd = -1;
-	minutes->measured_ns += clock_now_ns() - minutes->burst_begin_ns;
+	minutes->window_measured_ns += clock_now_ns() - minutes->burst_begin_ns;
+}
+
+u64 minutes_burst_end(const struct minutes *minutes)
+{
+	return minutes->stats_fd >= 0 ? minutes->burst_begin_ns + BURST_NS : ~0ULL;
+}
+
+void minutes_look(struct minutes *minutes)
+{
+	if (clock_now_ns() >= minutes_burst_end(minutes))
+		end_burst(minutes);
+}
+
+/* What the programs cost in the burst, as if it had lasted the whole window. */
+static u64 scale(const struct minutes *minutes, u64 ns, u64 elapsed_ns)
+{
+	u64 measured_ns = minutes->window_measured_ns;
+
+	if (!measured_ns || measured_ns >= elapsed_ns)
+		return ns;
+	return (u64)((double)ns * (double)elapsed_ns / (double)measured_ns);
 }
 
 static const char *name_of(const char *path)
@@ -166,12 +187,13 @@ static void add_losses(struct minutes *minutes, u64 window, const struct health 
 }
 
 static void add_overhead(struct minutes *minutes, u64 window, const struct health *health,
-			 const struct cost *now)
+			 const struct cost *now, u64 elapsed_ns)
 {
+	u64 bpf_ns = scale(minutes, now->bpf_ns - minutes->before.bpf_ns, elapsed_ns);
 	const struct cell cells[] = {
 		cell_number(window),
-		minutes->stats_fd >= 0 ? cell_number(now->bpf_ns - minutes->before.bpf_ns)
-				       : (struct cell){.kind = CELL_NULL},
+		minutes->window_measured_ns ? cell_number(bpf_ns)
+					    : (struct cell){.kind = CELL_NULL},
 		cell_number(now->user_cpu_ns - minutes->before.user_cpu_ns),
 		cell_number(now->rss_bytes),
 		cell_number(now->map_bytes),
@@ -185,13 +207,14 @@ static void add_overhead(struct minutes *minutes, u64 window, const struct healt
 static void read_window(const struct minutes *minutes, const struct cost *now, u64 now_ns,
 			struct governor_reading *ret_reading)
 {
-	u64 bpf_ns = now->bpf_ns - minutes->before.bpf_ns;
-	u64 iter_ns = now->iter_ns - minutes->before.iter_ns;
+	u64 elapsed_ns = now_ns - minutes->before_ns;
+	u64 bpf_ns = scale(minutes, now->bpf_ns - minutes->before.bpf_ns, elapsed_ns);
+	u64 iter_ns = scale(minutes, now->iter_ns - minutes->before.iter_ns, elapsed_ns);
 
 	*ret_reading = (struct governor_reading){
 		.bpf_ns = bpf_ns > iter_ns ? bpf_ns - iter_ns : 0,
 		.user_ns = now->user_cpu_ns - minutes->before.user_cpu_ns,
-		.elapsed_ns = now_ns - minutes->before_ns,
+		.elapsed_ns = elapsed_ns,
 		.cpus = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN),
 	};
 }
@@ -203,8 +226,8 @@ static bool is_any_silent(const struct minutes *minutes)
 		struct probe_cost cost;
 
 		cost_read_probe(minutes->capture, i, &cost);
-		if (minutes->probes[i].kind != PROBE_ITER && !cost.runs &&
-		    !capture_failure(minutes->capture, i)->err)
+		if (minutes->probes[i].kind != PROBE_ITER && !minutes->probes[i].is_rare &&
+		    !cost.runs && !capture_failure(minutes->capture, i)->err)
 			return true;
 	}
 	return false;
@@ -214,16 +237,21 @@ bool minutes_window(struct minutes *minutes, u64 window, const struct health *he
 		    struct governor_reading *ret_reading)
 {
 	u64 now_ns = clock_now_ns();
+	bool is_measured;
 	struct cost now;
 
 	read_cost(minutes, &now);
+	end_burst(minutes);
+	is_measured = minutes->window_measured_ns || !minutes->can_measure;
 	read_window(minutes, &now, now_ns, ret_reading);
 	add_losses(minutes, window, health, is_last);
-	add_overhead(minutes, window, health, &now);
+	add_overhead(minutes, window, health, &now, now_ns - minutes->before_ns);
 	send_rows(minutes);
 	minutes->before = now;
 	minutes->before_ns = now_ns;
-	return minutes->stats_fd >= 0 || !minutes->can_measure;
+	minutes->measured_ns += minutes->window_measured_ns;
+	minutes->window_measured_ns = 0;
+	return is_measured;
 }
 
 void minutes_step(struct minutes *minutes, const struct brake_step *step)
@@ -242,12 +270,12 @@ void minutes_plan(struct minutes *minutes, u64 window, bool is_wanted)
 {
 	u64 every = minutes->is_limited ? BURST_EVERY_LIMITED : BURST_EVERY;
 
-	if (is_wanted || (window + 1) % every == 0)
+	if (is_wanted || (window + 1) % every == 0) {
 		begin_burst(minutes);
-	else if (minutes->bursts_more < BURST_MORE_MAX && is_any_silent(minutes))
-		minutes->bursts_more++; /* the clock stays on */
-	else
-		end_burst(minutes);
+	} else if (minutes->bursts_more < BURST_MORE_MAX && is_any_silent(minutes)) {
+		minutes->bursts_more++;
+		begin_burst(minutes);
+	}
 }
 
 /* One program can be attached in several places: 0, or why one of them failed. */

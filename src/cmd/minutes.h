@@ -11,7 +11,9 @@
 #include "../worker/session.h"
 #include "follow.h"
 
-/* A burst is a whole window; these are measured. */
+/* The kernel's clock on programs costs as much as some of them: it is on in bursts, in these
+ * windows. */
+#define BURST_NS	    (NS_PER_S / 10)
 #define BURST_EVERY	    8
 #define BURST_EVERY_LIMITED 4  /* where the cost is held below a limit */
 #define BURST_MORE_MAX	    10 /* windows more, while a hook has not fired yet */
@@ -26,12 +28,13 @@ struct minutes {
 	struct health told; /* losses that the session has */
 	struct cost before; /* at the last window's end, which was then */
 	u64 before_ns;
-	bool is_limited;    /* by --max-overhead */
-	bool can_measure;   /* the kernel has a clock on programs */
-	int stats_fd;	    /* -1: the kernel's clock on our programs is off */
-	u64 burst_begin_ns; /* of the one under way */
-	u64 measured_ns;    /* of those that are over */
-	u64 bursts_more;    /* so many beyond the regular ones */
+	bool is_limited;	/* by --max-overhead */
+	bool can_measure;	/* the kernel has a clock on programs */
+	int stats_fd;		/* -1: the kernel's clock on our programs is off */
+	u64 burst_begin_ns;	/* of the one under way */
+	u64 measured_ns;	/* of those in windows that are over */
+	u64 window_measured_ns; /* and in this one */
+	u64 bursts_more;	/* so many beyond the regular ones */
 };
 
 /* tier_why is NULL for one that was asked for, or is the default. */
@@ -44,6 +47,10 @@ void minutes_begin(struct minutes *minutes, const struct follow_options *options
  */
 bool minutes_window(struct minutes *minutes, u64 window, const struct health *health, bool is_last,
 		    struct governor_reading *ret_reading);
+
+/* When the burst under way is long enough, if there is one; to be looked at then. */
+u64 minutes_burst_end(const struct minutes *minutes);
+void minutes_look(struct minutes *minutes);
 
 /* A step of the governor, now. */
 void minutes_step(struct minutes *minutes, const struct brake_step *step);
