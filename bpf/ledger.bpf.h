@@ -95,6 +95,7 @@ struct wait {
 	u32 state; /* enum ledger_state */
 	u32 holder;
 	u32 call;
+	u32 is_woken;	/* already: the wake-up came before the switch was seen */
 	u32 is_resumed; /* a signal had interrupted it: it is for what the last one was for */
 };
 
@@ -406,7 +407,8 @@ static __always_inline bool ledger_switch_out(struct ledger_task *account, const
 	ledger_end_run(account, stolen, exec_ns, now);
 	/* Tier B may have been switched off for it meanwhile. */
 	account->resume = ledger_is_split(account) ? account->state : (u32)STATE_CPU;
-	account->wake_ns = 0;
+	if (!wait->is_woken)
+		account->wake_ns = 0; /* of something before */
 	account->exec_ns = exec_ns;
 	ledger_enter(account, wait->state);
 	if (ledger_is_blocked(wait->state))

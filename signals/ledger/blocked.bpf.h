@@ -12,6 +12,7 @@
 #define TASK_STOPPED	     0x04 /* __TASK_STOPPED */
 #define TASK_TRACED	     0x08 /* __TASK_TRACED */
 #define TASK_DEAD	     0x80
+#define TASK_WAKING	     0x200 /* another CPU is about to enqueue it */
 #define PF_IO_WORKER	     0x10
 #define PF_USER_WORKER	     0x4000 /* from 6.4: vhost's, too */
 #define PF_KTHREAD	     0x200000

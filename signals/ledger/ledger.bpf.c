@@ -230,6 +230,7 @@ static __always_inline void leave_cpu(struct task_struct *task, struct ledger_st
 	if (nvcsw == account->nvcsw || !task_state(task))
 		wait.state = is_throttled(task) ? STATE_RUNQ_THROTTLED : STATE_RUNQ_PREEMPTED;
 	account->nvcsw = nvcsw;
+	wait.is_woken = (task_state(task) & TASK_WAKING) != 0;
 	if ((task_state(task) & TASK_DEAD) || account->is_unwanted) {
 		ledger_finish(account, stolen, exec_ns, now);
 		if (account->is_left)
@@ -381,13 +382,6 @@ static __always_inline int wake(struct task_struct *task)
 
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(ledger_waking, struct task_struct *task)
-{
-	return wake(task);
-}
-
-/* Where the waking came before the switch-out had been seen, this is the second chance. */
-SEC("?tp_btf/sched_wakeup")
-int BPF_PROG(ledger_wakeup, struct task_struct *task)
 {
 	return wake(task);
 }

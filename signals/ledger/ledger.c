@@ -10,7 +10,6 @@ static const struct probe probes[] = {
 	 .maps = {"ledger_waits", ACCOUNTS, "ledger_sums", "ledger_blank", "object_ids"},
 	 .fills = {{ledger_waits, WAIT_TABLE_MAX}, {ledger_waits_compat, WAIT_TABLE_MAX}}},
 	{.program = "ledger_waking", .maps = {ACCOUNTS}},
-	{.program = "ledger_wakeup", .maps = {ACCOUNTS}},
 	{.program = "ledger_wakeup_new", .is_rare = true, .maps = {ACCOUNTS}},
 	{.program = "ledger_softirq_entry", .is_optional = true, .maps = {ACCOUNTS}},
 	{.program = "ledger_softirq_exit", .is_optional = true, .maps = {ACCOUNTS}},

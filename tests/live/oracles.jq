@@ -19,7 +19,7 @@ def sum(f): map(f) | add // 0;
 def rows(f): [.ledger[] | select(f)] | length > 0;
 
 # Within 1 % or 1 ms. A program that times its own wait cannot tell the wait from the time for which it
-# then waited for a CPU: $queue may be missing. Its CPU clock does not count what the hypervisor took,
+# then waited for a CPU, or had one that the hypervisor took: $queue may be missing. Its CPU clock does not count what the hypervisor took,
 # and maybe not interrupts, which dwell finds on its CPU: $extra may be too much.
 def near($what; $seen; $truth; $queue; $extra):
 	([$truth / 100, 1000000] | max) as $slack
@@ -32,7 +32,7 @@ def near_on_threads($what; $truth; is_one):
 	[threads[] | select(rows(is_one))]
 	| (sum(.ledger[] | select(is_one) | .ns)) as $seen
 	| (sum(.ledger[] | select(.state | startswith("runq.")) | .ns)) as $queue
-	| near($what; $seen; $truth; $queue; 0);
+	| near($what; $seen; $truth; $queue + $steal; 0);
 
 def near_cpu($truth):
 	threads
