@@ -476,6 +476,8 @@ static __always_inline void ledger_close_on_paper(struct rec_ledger *row, u32 st
 	row->open_cause = until < now ? 0 : cause;
 }
 
+#define LEDGER_CPU_ATTEMPTS 8
+
 static __always_inline u32 ledger_read_seq(const u32 *seq)
 {
 	u32 now = *(volatile const u32 *)seq;
@@ -491,21 +493,33 @@ static __always_inline bool ledger_is_whole(const u32 *seq, u32 before)
 	return !(before & 1) && before == *(volatile const u32 *)seq;
 }
 
+/* What changes without a switch, with each system call: so little that it can be caught. */
+static __always_inline bool ledger_copy_cpu(const struct ledger_task *account,
+					    struct rec_ledger *row, u32 *ret_state, u64 *ret_last)
+{
+	for (u32 attempt = 0; attempt < LEDGER_CPU_ATTEMPTS; attempt++) {
+		u32 seq = ledger_read_seq(&account->seq);
+
+		for (u32 i = 0; i <= STATE_CPU_SOFTIRQ; i++)
+			row->ns[i] = account->ns[i];
+		*ret_state = account->state;
+		*ret_last = account->last_ns;
+		if (ledger_is_whole(&account->seq, seq))
+			return true;
+	}
+	return false;
+}
+
 /* A copy whose open interval is closed on paper. True if it is whole. */
 static __always_inline bool ledger_copy(const struct ledger_task *account, struct rec_ledger *row,
 					u64 now)
 {
 	u32 waits_seq = ledger_read_seq(&account->waits_seq);
-	u32 seq = ledger_read_seq(&account->seq);
 	u32 state, cause;
 	u64 woken, last;
 
 	__builtin_memcpy(row->ns, account->ns, sizeof(row->ns));
 	__builtin_memcpy(row->entries, account->entries, sizeof(row->entries));
-	state = account->state;
-	last = account->last_ns;
-	if (!ledger_is_whole(&account->seq, seq))
-		return false;
 	for (u32 i = 0; i < CAUSES_MAX; i++)
 		row->causes[i] = account->causes[i];
 	row->begin_ns = account->begin_ns;
@@ -515,7 +529,8 @@ static __always_inline bool ledger_copy(const struct ledger_task *account, struc
 	row->unnamed = account->unnamed;
 	cause = account->cause;
 	woken = account->wake_ns;
-	if (!ledger_is_whole(&account->waits_seq, waits_seq))
+	if (!ledger_copy_cpu(account, row, &state, &last) ||
+	    !ledger_is_whole(&account->waits_seq, waits_seq))
 		return false;
 	if (now < last)
 		now = last;

@@ -42,7 +42,7 @@ struct {
 	__type(value, struct rec_ledger);
 } ledger_sums SEC(".maps");
 
-#define ROW_ATTEMPTS 8
+#define ROW_ATTEMPTS 3
 
 static __always_inline struct ledger_task *make_account(struct task_struct *task)
 {
@@ -197,8 +197,8 @@ static __always_inline bool is_throttled(struct task_struct *task)
 
 	if (bpf_core_field_exists(marked->throttled) && marked->throttled)
 		return true;
-	return bpf_core_field_exists(struct cfs_rq, throttle_count) && task->se.cfs_rq &&
-	       task->se.cfs_rq->throttle_count > 0;
+	return bpf_core_field_exists(struct cfs_rq, throttle_count) &&
+	       BPF_CORE_READ(task, se.cfs_rq, throttle_count) > 0;
 }
 
 static __always_inline void wait_as_before(struct ledger_task *account, struct wait *wait)
@@ -504,7 +504,7 @@ static __always_inline void note_task(struct ledger_task *account, struct task_s
 	account->tgid = task_tgid(task);
 	account->tid = task_tid(task);
 	account->inner_tid = task_inner_tid(task); /* a dying thread has it no more */
-	account->start_ns = task->group_leader->start_boottime;
+	account->start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 	account->thread_start_ns = task->start_boottime;
 	account->nvcsw = account->nvcsw_before = task->nvcsw;
 	account->nivcsw_before = task->nivcsw;
