@@ -55,6 +55,7 @@ extern struct filters_map filters SEC(".maps");
 #include "emit.bpf.h"
 #include "object.bpf.h"
 #include "ledger.bpf.h"
+#include "ledger_copy.bpf.h"
 #include "split.bpf.h"
 #include "account.bpf.h"
 #include "path.bpf.h"

@@ -221,6 +221,7 @@ static inline u32 bpf_get_prandom_u32(void)
 #include "../../bpf/filter.bpf.h"
 #include "../../bpf/emit.bpf.h"
 #include "../../bpf/ledger.bpf.h"
+#include "../../bpf/ledger_copy.bpf.h"
 #include "../../bpf/split.bpf.h"
 #include "../../bpf/path.bpf.h"
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * What each CPU does: charged at each switch, and read out with the threads' rows.
+ */
+#ifndef DWELL_LEDGER_CPUS_BPF_H
+#define DWELL_LEDGER_CPUS_BPF_H
+
+static __always_inline u32 use_of(struct task_struct *task, bool is_followed)
+{
+	if (!task->pid)
+		return CPU_USE_IDLE;
+	if (task->flags & PF_KTHREAD)
+		return CPU_USE_KERNEL;
+	if ((u32)task->tgid == cfg_self_tgid || (u32)task->tgid == cfg_worker_tgid)
+		return CPU_USE_DWELL;
+	return is_followed ? CPU_USE_FOLLOWED : CPU_USE_OTHER;
+}
+
+/*
+ * How much of a stretch without a switch that we saw belongs to whom we saw come: a missed switch
+ * was in it. The kernel's own count of that one's run time tells, if it can still be read.
+ */
+static __always_inline u64 ran_before_missed(const struct ledger_cpu *cpu, u64 passed)
+{
+	struct task_struct *task = (struct task_struct *)cpu->task;
+	u64 ran;
+
+	if (!cpu->pid || (u32)BPF_CORE_READ(task, pid) != cpu->pid)
+		return 0;
+	ran = BPF_CORE_READ(task, se.sum_exec_runtime) - cpu->exec_ns;
+	return ran < passed ? ran : passed;
+}
+
+static __always_inline void add_use(struct ledger_cpu *cpu, u32 use, u64 ns)
+{
+	if (use < CPU_USE_COUNT)
+		cpu->ns[use] += ns;
+}
+
+/* The CPU's own account, up to now. What interrupts took, the thread's account takes next. */
+static __always_inline void charge_cpu_account(struct ledger_cpu *cpu, struct task_struct *prev,
+					       u64 now)
+{
+	u64 passed = now - cpu->last_ns;
+	u64 irq_ns = cpu->stolen.irq_ns - cpu->irq_told_ns;
+	u64 softirq_ns = cpu->stolen.softirq_ns - cpu->softirq_told_ns;
+
+	cpu->irq_told_ns += irq_ns;
+	cpu->softirq_told_ns += softirq_ns;
+	cpu->switches++;
+	cpu->last_ns = now;
+	if (!cpu->begin_ns) {
+		cpu->begin_ns = now;
+		return;
+	}
+	if (cpu->pid != (u32)prev->pid) {
+		u64 ran = ran_before_missed(cpu, passed);
+
+		cpu->missed++;
+		add_use(cpu, cpu->use, ran);
+		passed -= ran;
+		cpu->use = use_of(prev, account_of(prev) != NULL);
+	}
+	if (irq_ns + softirq_ns <= passed) {
+		cpu->ns[CPU_USE_IRQ] += irq_ns;
+		cpu->ns[CPU_USE_SOFTIRQ] += softirq_ns;
+		passed -= irq_ns + softirq_ns;
+	}
+	add_use(cpu, cpu->use, passed);
+}
+
+/* Up to now; what it is busy with is closed on paper. False if a switch came between. */
+static __always_inline bool copy_cpu(const struct ledger_cpu *cpu, struct rec_cpu *row, u64 now)
+{
+	u32 seq = ledger_read_seq(&cpu->seq);
+	u64 last = cpu->last_ns;
+	u32 use = cpu->use;
+
+	for (u32 i = 0; i < CPU_USE_COUNT; i++)
+		row->ns[i] = cpu->ns[i] + (i == use && now > last ? now - last : 0);
+	row->begin_ns = cpu->begin_ns;
+	row->end_ns = now > last ? now : last;
+	row->queue_ns = cpu->queue_ns;
+	row->switches = cpu->switches;
+	row->missed = cpu->missed;
+	return ledger_is_whole(&cpu->seq, seq);
+}
+
+/* False if there is no room left; the whole program is then run again. */
+static __always_inline bool write_cpu(struct seq_file *seq, u32 number)
+{
+	struct ledger_cpu *cpu = cpu_account(number);
+	struct rec_cpu row = {};
+	u64 now;
+
+	if (!cpu || !cpu->begin_ns)
+		return true;
+	emit_header(&row.hdr, SIG_CPU, SIG_VERSION_CPU, sizeof(row), 1, current_task());
+	row.cpu = number;
+	now = bpf_ktime_get_ns();
+	/* Twice, and not in a loop: older verifiers do not take one within another after a call. */
+	if (!copy_cpu(cpu, &row, now) && !copy_cpu(cpu, &row, now)) {
+		EMIT_LOSE(CPU, torn);
+		return true;
+	}
+	return !bpf_seq_write(seq, &row, sizeof(row));
+}
+
+#endif
