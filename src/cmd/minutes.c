@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
 #include "../base/clock.h"
 #include "../base/text.h"
 #include "../base/version.h"
@@ -62,6 +63,17 @@ static void add_host(struct minutes *minutes)
 	if (text_read_file("/proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id)) > 0)
 		add_fact(minutes, "boot_id", boot_id);
 	add_number(minutes, "cpus", (u64)sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/* What the hypervisor took from all CPUs since the host started, to a tick; 0: not known. */
+static u64 read_steal_ns(void)
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/stat", "re");
+	unsigned long long ticks = 0;
+
+	if (!file || fscanf(file, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &ticks) != 1)
+		return 0;
+	return ticks * (NS_PER_S / (u64)sysconf(_SC_CLK_TCK));
 }
 
 /* The same moment by both clocks, as near as two reads can be. */
@@ -162,6 +174,7 @@ void minutes_begin(struct minutes *minutes, const struct follow_options *options
 	add_labels(minutes, options);
 	send_rows(minutes);
 	minutes->can_measure = minutes->stats_fd >= 0;
+	minutes->steal_before_ns = read_steal_ns();
 	minutes->before_ns = clock_now_ns();
 	read_cost(minutes, &minutes->before);
 }
@@ -317,6 +330,7 @@ void minutes_end(struct minutes *minutes, u64 ended_ns)
 {
 	end_burst(minutes);
 	add_hooks(minutes);
+	add_number(minutes, "steal_ns", read_steal_ns() - minutes->steal_before_ns);
 	add_number(minutes, "ended_ns", ended_ns);
 	send_rows(minutes);
 }

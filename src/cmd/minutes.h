@@ -28,6 +28,7 @@ struct minutes {
 	struct health told; /* losses that the session has */
 	struct cost before; /* at the last window's end, which was then */
 	u64 before_ns;
+	u64 steal_before_ns;	/* by the hypervisor, of the host, when it began */
 	bool is_limited;	/* by --max-overhead */
 	bool can_measure;	/* the kernel has a clock on programs */
 	int stats_fd;		/* -1: the kernel's clock on our programs is off */
