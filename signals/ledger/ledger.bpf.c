@@ -169,6 +169,22 @@ int BPF_PROG(ledger_newtask, struct task_struct *task, u64 clone_flags)
 }
 
 /*
+ * A second chance: where many threads are made at once, the kernel's small stock of storage may
+ * have been used up a moment ago, and is filled by now.
+ */
+SEC("?tp_btf/sched_process_fork")
+int BPF_PROG(ledger_fork, struct task_struct *parent, struct task_struct *task)
+{
+	struct wait wait = {.state = STATE_BLOCKED_FORK};
+
+	if (account_place(task) || !filter_wants_child(task, account_of_current() != NULL))
+		return 0;
+	open_account(task, &wait, task->start_time);
+	count_if_none(task);
+	return 0;
+}
+
+/*
  * The filter's verdict again, when what it depends on has changed. One that is no longer wanted is
  * closed at its next switch: only its own CPU may write into its account. One that is wanted now is
  * opened if it runs here, inside a system call; others are found by ledger_seed.
@@ -252,6 +268,7 @@ int ledger_seed(struct bpf_iter__task *ctx)
 		judge_block(task, &wait, &object, false);
 	if (open_account(task, &wait, bpf_ktime_get_ns()) && object.file)
 		object_send(task, &object);
+	count_if_none(task);
 	return 0;
 }
 

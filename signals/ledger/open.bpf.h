@@ -202,6 +202,14 @@ static __always_inline u32 first_state_on_cpu(const struct ledger_task *account,
 	return wait->call || wait->state == STATE_BLOCKED_FORK ? STATE_CPU_SYSCALL : STATE_CPU_USER;
 }
 
+/* After the last attempt to open one: a thread that is not followed for want of memory is a loss.
+ */
+static __always_inline void count_if_none(struct task_struct *task)
+{
+	if (!account_place(task))
+		EMIT_LOSE(LEDGER, no_storage);
+}
+
 /* NULL if it has one, or there is no memory for it. */
 static __always_inline struct ledger_task *open_account(struct task_struct *task,
 							const struct wait *wait, u64 now)
@@ -214,10 +222,8 @@ static __always_inline struct ledger_task *open_account(struct task_struct *task
 	if (account)	     /* it was followed before: an exec, or a filter that changed */
 		drop_account(task);
 	account = make_account(task);
-	if (!account) {
-		EMIT_LOSE(LEDGER, no_storage);
-		return NULL;
-	}
+	if (!account)
+		return NULL; /* for want of memory: see count_if_none() */
 	note_task(account, task);
 	if (ledger_is_blocked(wait->state))
 		ledger_name_block(account, wait);
@@ -256,6 +262,8 @@ static __always_inline void open_here(struct task_struct *task)
 
 	if (account)
 		account->exec_ns = account->exec_before_ns = exec_ns_here(task, now);
+	else
+		count_if_none(task);
 }
 
 #endif
