@@ -37,9 +37,9 @@ struct {
 	__type(value, u32);
 } ledger_waits SEC(".maps");
 
-/* The first two arguments and the number, in whichever way the call came. */
+/* The first arguments and the number, in whichever way the call came. */
 struct call {
-	u64 first, second;
+	u64 first, second, third;
 	s64 number;
 	u32 is_compat;
 };
@@ -60,6 +60,7 @@ static __always_inline bool read_call(struct task_struct *task, struct call *cal
 		call->number = (s64)regs->orig_ax;
 		call->first = call->is_compat ? (u32)regs->bx : regs->di;
 		call->second = call->is_compat ? (u32)regs->cx : regs->si;
+		call->third = regs->dx;
 		return true;
 	}
 	if (bpf_probe_read_kernel(&copy, sizeof(copy),
@@ -68,6 +69,7 @@ static __always_inline bool read_call(struct task_struct *task, struct call *cal
 	call->number = (s64)copy.orig_ax;
 	call->first = call->is_compat ? (u32)copy.bx : copy.di;
 	call->second = call->is_compat ? (u32)copy.cx : copy.si;
+	call->third = copy.dx;
 	return true;
 #elif defined(__TARGET_ARCH_arm64)
 	if (!cfg_task_regs)
@@ -77,6 +79,7 @@ static __always_inline bool read_call(struct task_struct *task, struct call *cal
 	call->number = (s32)regs->user_regs.regs[8];
 	call->first = regs->user_regs.regs[0];
 	call->second = regs->user_regs.regs[1];
+	call->third = regs->user_regs.regs[2];
 	return true;
 #endif
 }
@@ -97,29 +100,27 @@ static __always_inline u32 state_of_object(u32 mode)
 }
 
 /*
- * A futex is a lock if its word says that a lock has waiters, as glibc's and Rust's say it; others
- * are conditions, joins, semaphores. glibc also tells the owner. Memory can be read of the thread
- * that runs here alone: of another nothing can be said.
+ * A futex is a lock if it is waited for while its word says that a lock has waiters, as glibc and
+ * Rust have it; others are conditions, joins, semaphores. The value that the caller expects tells,
+ * not the word, which may have changed by now. glibc keeps the owner beside it; memory can be read
+ * of the thread that runs here alone.
  */
-static __always_inline void judge_futex(struct wait *wait, u64 address, u64 operation, bool is_here)
+static __always_inline void judge_futex(struct wait *wait, const struct call *call, bool is_here)
 {
-	u32 command = operation & FUTEX_COMMAND;
-	u32 word = 0, owner = 0;
+	u32 command = call->second & FUTEX_COMMAND;
+	bool is_pi = command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2;
+	u64 owner_at = call->first + (is_pi ? 0 : MUTEX_OWNER_AT);
+	u32 owner = 0;
 
-	wait->object = address;
-	if (!is_here)
-		return;
+	wait->object = call->first;
 	wait->state = STATE_BLOCKED_IDLE;
-	bpf_probe_read_user(&word, sizeof(word), (void *)address);
-	if (command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2) {
-		wait->state = STATE_BLOCKED_LOCK;
-		wait->holder = word & FUTEX_TID_MASK;
-		return;
-	}
-	if ((command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET) || word != MUTEX_CONTENDED)
+	if (!is_pi && ((command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET) ||
+		       (u32)call->third != MUTEX_CONTENDED))
 		return;
 	wait->state = STATE_BLOCKED_LOCK;
-	bpf_probe_read_user(&owner, sizeof(owner), (void *)(address + MUTEX_OWNER_AT));
+	if (is_here)
+		bpf_probe_read_user(&owner, sizeof(owner), (void *)owner_at);
+	owner &= FUTEX_TID_MASK;
 	if (owner <= PID_LIMIT)
 		wait->holder = owner;
 }
@@ -174,7 +175,7 @@ static __always_inline void judge_syscall(struct task_struct *task, struct wait 
 		wait->state = STATE_BLOCKED_DISK;
 		break;
 	case WAIT_FUTEX:
-		judge_futex(wait, call->first, call->second, is_here);
+		judge_futex(wait, call, is_here);
 		break;
 	case WAIT_FILE_LOCK:
 		wait->state = STATE_BLOCKED_LOCK;
