@@ -46,7 +46,7 @@ ifeq ($(V),fuzz)
 CC := $(CLANG)
 endif
 
-LIBS := libbpf libelf zlib jansson libcap sqlite3
+LIBS := libbpf libelf libdw liblzma zlib jansson libcap sqlite3
 MISSING := $(shell for lib in $(LIBS); do $(PKG_CONFIG) --exists $$lib || echo $$lib; done)
 ifneq ($(MISSING),)
 $(error not found by $(PKG_CONFIG): $(MISSING). README.md has the list of packages)
@@ -57,7 +57,7 @@ CFLAGS ?= -g
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE $(WARN) $(VARIANT_$(V)) $(CFLAGS) -fPIE \
 	-fstack-protector-strong -I$(B)/gen $(shell $(PKG_CONFIG) --cflags $(LIBS))
 ALL_LDFLAGS := $(VARIANT_$(V)) -pie -Wl,--build-id -Wl,-z,relro,-z,now $(LDFLAGS)
-LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) -lpthread
+LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lpthread
 
 # --- sources: the folders are the list ---------------------------------------------------
 

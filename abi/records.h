@@ -7,6 +7,7 @@
 #define DWELL_ABI_RECORDS_H
 
 #include "types.h"
+#include "unwind.h"
 
 #define SIGNAL_LIMIT	32 /* ids are below this */
 #define RECORD_SIZE_MAX 4096
@@ -26,7 +27,7 @@ enum signal_version {
 enum drop_class { DROP_SAMPLE, DROP_HISTOGRAM, DROP_PAIR };
 
 enum signal_drop_class {
-#define SIGNAL(id, NAME, name, version, class) SIG_DROP_##NAME = DROP_##class,
+#define SIGNAL(id, NAME, name, version, class, ...) SIG_DROP_##NAME = DROP_##class,
 #include "signals.def"
 #undef SIGNAL
 };
@@ -57,6 +58,13 @@ enum cpu_use {
 #include "cpu_uses.def"
 #undef CPU_USE
 	CPU_USE_COUNT
+};
+
+enum sample_kind {
+#define SAMPLE(NAME, ...) SAMPLE_##NAME,
+#include "samples.def"
+#undef SAMPLE
+	SAMPLE_KIND_COUNT
 };
 
 #define STATE_LIMIT 32 /* room for states to come, so that the layout stays */
@@ -225,6 +233,46 @@ struct rec_cpu {
 	u32 cpu;
 };
 
+enum sample_mode { MODE_USER, MODE_KERNEL };
+
+/* One moment of a thread: what it did, and how much time this one stands for. */
+struct rec_sample {
+	struct rec_hdr hdr;
+	u64 thread_start_ns; /* CLOCK_BOOTTIME; with hdr.tid the thread's identity */
+	u64 stack;	     /* key of a rec_stack; 0: none could be taken */
+	u64 waker_stack;     /* of BLOCKED, likewise, where it was long enough; 0: none */
+	u64 weight_ns;	     /* what it stands for: the sampling period, or the wait over the chance
+				that it had of being taken, so that sums are unbiased */
+	u64 ns;		/* of BLOCKED: how long this wait was, run queue not included; else 0 */
+	u8 kind;	/* enum sample_kind */
+	u8 state;	/* enum ledger_state at the moment; of BLOCKED: the wait's */
+	u8 mode;	/* enum sample_mode */
+	u8 stop;	/* enum stack_stop of the stack */
+	u8 is_mismatch; /* 1: the ledger's state does not go with the mode */
+	u8 waker_kind;	/* enum waker_kind, of BLOCKED */
+	u16 unused;
+	u32 waker; /* tid, of BLOCKED; 0: none */
+	u32 unused2;
+};
+
+/*
+ * A stack, sent when it is first seen, and again when the kernel has forgotten that it was. Only so
+ * many frames are sent as there are: the record ends after them.
+ */
+struct rec_stack {
+	struct rec_hdr hdr;
+	u64 key;	  /* of the samples that have it; never zero */
+	u32 generation;	  /* of the process's mappings; 0: they were not known */
+	u16 kernel_count; /* of frames: these come first, innermost first ... */
+	u16 user_count;	  /* ... then these, likewise */
+	u8 kind;	  /* enum sample_kind that it was first seen with */
+	u8 stop;	  /* enum stack_stop */
+	u16 unused;
+	u32 unused2;
+	/* Kernel: return addresses, but for the innermost. User: inside the calling instruction. */
+	u64 frames[KERNEL_FRAMES_MAX + USER_FRAMES_MAX];
+};
+
 /* Per CPU, kept by emit.bpf.h, read by user space when it likes. */
 struct emit_counts {
 	u64 sent; /* records that a probe wanted to send */
@@ -239,6 +287,10 @@ struct emit_counts {
 };
 
 #pragma GCC diagnostic pop
+
+/* The least that a record of this type can have; the most is its struct. */
+#define RECORD_LEAST_WHOLE(type)  sizeof(type)
+#define RECORD_LEAST_FRAMES(type) __builtin_offsetof(type, frames)
 
 /* Two rows with one id do not compile: two cases with one value. */
 static inline int signal_is_known(int type)

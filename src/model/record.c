@@ -15,7 +15,7 @@ enum record_verdict record_check(const void *data, size_t size, const struct rec
 	row = &signal_rows[hdr->type];
 	if (hdr->version != row->version)
 		return RECORD_UNKNOWN;
-	if (size != row->record_size)
+	if (size > row->record_size || size < row->least_size || size % 8)
 		return RECORD_MALFORMED;
 	*ret_hdr = hdr;
 	return RECORD_OK;

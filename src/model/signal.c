@@ -4,12 +4,13 @@
 #include <string.h>
 
 const struct signal_row signal_rows[SIGNAL_LIMIT] = {
-#define SIGNAL(id, NAME, name_, version_, class)                                                   \
+#define SIGNAL(id, NAME, name_, version_, class, extent)                                           \
 	[id] = {                                                                                   \
 		.signal = &signal_##name_,                                                         \
 		.name = #name_,                                                                    \
 		.version = (version_),                                                             \
 		.record_size = sizeof(struct rec_##name_),                                         \
+		.least_size = RECORD_LEAST_##extent(struct rec_##name_),                           \
 		.drop_class = DROP_##class,                                                        \
 	},
 #include "../../abi/signals.def"

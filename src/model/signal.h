@@ -10,6 +10,7 @@
 
 #include "../../abi/records.h"
 #include "probe.h"
+#include "resolver.h"
 #include "sink.h"
 
 /*
@@ -27,6 +28,9 @@ struct signal {
 	const struct probe *probes;
 	size_t probe_count;
 	size_t state_size; /* zeroed memory that on_record gets, one per worker */
+
+	/* Called once, in the unprivileged worker, before anything else; NULL: nothing to do. */
+	void (*open)(void *state, struct resolver *resolver);
 
 	/* Runs in the unprivileged worker; the record has been checked against its row. */
 	void (*on_record)(void *state, const struct rec_hdr *record);
@@ -58,6 +62,7 @@ struct signal_row {
 	const char *name;
 	u16 version;
 	u16 record_size;
+	u16 least_size; /* the same, but for records that end after their last frame */
 	enum drop_class drop_class;
 };
 

@@ -52,6 +52,18 @@ static const struct name_row cpu_uses[] = {
 #undef CPU_USE
 };
 
+static const struct name_row sample_kinds[] = {
+#define SAMPLE(NAME, name, meaning) {SAMPLE_##NAME, name, meaning},
+#include "../../abi/samples.def"
+#undef SAMPLE
+};
+
+static const struct name_row stops[] = {
+#define STOP(NAME, name, is_complete, meaning) {STOP_##NAME, name, meaning},
+#include "../../abi/stops.def"
+#undef STOP
+};
+
 /* Generated from the system's own header: see the Makefile. */
 static const struct name_row syscalls[] = {
 #define SYSCALL(number, name)	     {1 + (number), name, ""},
@@ -72,5 +84,6 @@ static const struct name_row syscalls[] = {
 const struct dictionary store_dictionaries[DICTIONARY_COUNT] = {
 	DICTIONARY(states, NAME_COLUMNS),	DICTIONARY(contexts, NAME_COLUMNS),
 	DICTIONARY(object_kinds, NAME_COLUMNS), DICTIONARY(cpu_uses, NAME_COLUMNS),
+	DICTIONARY(sample_kinds, NAME_COLUMNS), DICTIONARY(stops, NAME_COLUMNS),
 	DICTIONARY(syscalls, CALL_COLUMNS),
 };

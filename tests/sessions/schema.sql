@@ -1,13 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The tables of docs/session.md, for sessions that tests make up.
 PRAGMA application_id = 0x4457454c;
-PRAGMA user_version = 1000;
+PRAGMA user_version = 1001;
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE windows (id INTEGER PRIMARY KEY, begin_ns, end_ns);
 CREATE TABLE states (id INTEGER PRIMARY KEY, name TEXT, meaning TEXT);
 CREATE TABLE contexts (id INTEGER PRIMARY KEY, name TEXT, meaning TEXT);
 CREATE TABLE object_kinds (id INTEGER PRIMARY KEY, name TEXT, meaning TEXT);
 CREATE TABLE cpu_uses (id INTEGER PRIMARY KEY, name TEXT, meaning TEXT);
+CREATE TABLE sample_kinds (id INTEGER PRIMARY KEY, name TEXT, meaning TEXT);
+CREATE TABLE stops (id INTEGER PRIMARY KEY, name TEXT, meaning TEXT);
 CREATE TABLE syscalls (call INTEGER PRIMARY KEY, name TEXT, meaning TEXT);
 CREATE TABLE losses (window, cause, count);
 CREATE TABLE hooks (hook, fallback_of, attached, failure, events, bpf_ns, misses, measured_ns, is_rare);
@@ -26,3 +28,9 @@ CREATE TABLE processes (pid, start_ns, parent, comm, exe, uid, cgroup, container
 CREATE TABLE execs (ts_ns, pid, start_ns, parent, exe);
 CREATE TABLE cpus (window, cpu, use, ns);
 CREATE TABLE cpu_queues (window, cpu, queue_ns, switches, missed);
+CREATE TABLE samples (window, pid, process_start_ns, tid, thread_start_ns, kind, state, mode, stack, stop,
+	waker, waker_kind, waker_stack, count, weight_ns, ns, mismatches);
+CREATE TABLE stacks (id INTEGER PRIMARY KEY, parent, frame, depth);
+CREATE TABLE frames (id INTEGER PRIMARY KEY, module, address, name, source, file, line);
+CREATE TABLE inlines (frame, depth, name, file, line);
+CREATE TABLE modules (id INTEGER PRIMARY KEY, kind, path, build_id);

@@ -31,7 +31,7 @@ sed -i '/^struct rec_canary {/,/^}/ { s/	struct rec_hdr hdr;/	u64 before;\n&/ }'
 check "a record whose header is not first is refused by both" both_refuse
 
 fresh
-echo 'SIGNAL(31, GHOST, ghost, 1, SAMPLE)' >>"$copy/abi/signals.def"
+echo 'SIGNAL(31, GHOST, ghost, 1, SAMPLE, WHOLE)' >>"$copy/abi/signals.def"
 check "a row without its record is refused by both" both_refuse
 
 fresh
@@ -39,12 +39,12 @@ sed -i 's/^SIGNAL(1, /SIGNAL(32, /' "$copy/abi/signals.def"
 check "an id out of range is refused by both" both_refuse
 
 fresh
-echo 'SIGNAL(1, CANARY2, canary, 1, SAMPLE)' >>"$copy/abi/signals.def"
+echo 'SIGNAL(1, CANARY2, canary, 1, SAMPLE, WHOLE)' >>"$copy/abi/signals.def"
 check "an id given twice is refused by both" both_refuse
 
 # With its record, the row compiles; without its handler it must not link.
 fresh
-echo 'SIGNAL(31, GHOST, ghost, 1, SAMPLE)' >>"$copy/abi/signals.def"
+echo 'SIGNAL(31, GHOST, ghost, 1, SAMPLE, WHOLE)' >>"$copy/abi/signals.def"
 sed -i 's/^#pragma GCC diagnostic pop/struct rec_ghost { struct rec_hdr hdr; };\n&/' "$copy/abi/records.h"
 check "with its record, the row compiles" both_compile
 printf '#include "src/model/signal.h"\nint main(void) { return signal_rows[31].signal != 0; }\n' >"$copy/main.c"

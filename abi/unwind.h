@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * How to walk a user stack without frame pointers: tables that user space builds from .eh_frame and
+ * writes into mmap-able maps, and that the kernel side looks up. The way of an address:
+ *
+ *   tgid → unwind_processes → its mappings, sorted → module → page of 64 KiB → rows, sorted
+ *
+ * The writer has no privilege, so the reader believes nothing: every index is checked, and a wrong
+ * table costs a wrong stack, never more. All addresses in rows are the module's own, as its file
+ * has them (link-time); a mapping's bias is what is subtracted from a process's address to get
+ * there.
+ */
+#ifndef DWELL_ABI_UNWIND_H
+#define DWELL_ABI_UNWIND_H
+
+#include "types.h"
+
+/* Kinds of rows; the low four bits of unwind_row.kind. CFA: where the stack was before the call. */
+enum row_kind {
+	ROW_GAP,       /* no function here: the frame pointer, if it makes sense */
+	ROW_END,       /* the outermost function: it has no caller */
+	ROW_SP,	       /* CFA = sp + 8 * cfa */
+	ROW_FP,	       /* CFA = fp + 8 * cfa */
+	ROW_PLT,       /* CFA = sp + 8, and 8 more from byte cfa of each 16 on */
+	ROW_SP_DEREF,  /* CFA = *(sp + 8 * (s16)cfa) */
+	ROW_SP_DEREF8, /* CFA = *(sp + 8 * (s16)cfa) + 8 */
+	ROW_FP_DEREF,  /* CFA = *(fp + 8 * (s16)cfa) */
+	ROW_FP_DEREF8, /* CFA = *(fp + 8 * (s16)cfa) + 8 */
+	ROW_REGISTER,  /* CFA = register number cfa >> 12 (as DWARF has it) + 8 * (cfa & 0xfff):
+			  known  for the innermost frame only */
+	ROW_SIGNAL,    /* a signal's frame: registers are where the kernel saved them */
+	ROW_BAD,       /* a rule that no row can hold */
+};
+
+#define ROW_KIND_MASK 0x0f
+#define ROW_FP_SAVED  0x10 /* the caller's fp is at CFA + 8 * fp; without this bit it is fp still  \
+			    */
+#define ROW_FP_AT_FP                                                                               \
+	0x20 /* the caller's fp is at fp + 8 * fp (the field), as with a realigned stack */
+
+/* Holds from pc up to the next row's. The return address is at CFA - 8. */
+struct unwind_row {
+	u32 pc;
+	u16 cfa;
+	s8 fp;
+	u8 kind; /* enum row_kind, and the bits above */
+};
+
+/* The rows of one 64 KiB of a module. The row that holds at its beginning is the first of them. */
+struct unwind_page {
+	u32 first;
+	u32 count;
+};
+
+#define UNWIND_PAGE_SHIFT 16
+
+struct unwind_module {
+	u32 first_page;
+	u32 page_count; /* pages from address 0 of the module on */
+};
+
+#define UNWIND_NO_TABLE                                                                            \
+	0xffffffffU /* as module: code without a table; the frame pointer is tried */
+
+struct unwind_mapping {
+	u64 begin;
+	u64 end;
+	u64 bias;	/* address - bias: the module's own */
+	u32 module;	/* or UNWIND_NO_TABLE */
+	u32 generation; /* that of the process's entry; another: the place has a new owner */
+};
+
+/* Where a process's mappings are. A child has its parent's until either maps something else. */
+struct unwind_process {
+	u32 first;
+	u32 count;
+	u32 generation; /* of these mappings; never zero for known ones, and never used twice */
+	u32 is_asked;	/* user space has been asked for it: once is enough */
+	u64 asked_ns;	/* when, if again for what is missing */
+};
+
+#define UNWIND_ROWS_MAX	     (2u << 20) /* 16 MiB */
+#define UNWIND_PAGES_MAX     (64u << 10)
+#define UNWIND_MODULES_MAX   4096
+#define UNWIND_MAPPINGS_MAX  (64u << 10)
+#define UNWIND_PROCESSES_MAX 8192
+
+/* Of one process: 2^11, and of one page: 2^14, as many as a bounded search can tell apart. */
+#define UNWIND_MAPPINGS_STEPS 11
+#define UNWIND_ROWS_STEPS     14
+
+#define KERNEL_FRAMES_MAX 127
+#define USER_FRAMES_MAX	  255
+
+/* What the kernel side wants of user space, in the ring buffer unwind_requests. */
+enum unwind_want {
+	UNWIND_WANT_PROCESS, /* its mappings are not known, or no longer: read them */
+	UNWIND_WANT_FORKED,  /* tgid has the mappings of generation now, too */
+	UNWIND_WANT_GONE,    /* tgid has ended, or become another program: its mappings are free */
+};
+
+struct unwind_request {
+	u32 tgid;	/* as dwell's pid namespace numbers it */
+	u32 want;	/* enum unwind_want */
+	u32 generation; /* of FORKED and GONE; 0: none was known */
+	u32 unused;
+};
+
+/* Where a walk ended. */
+enum stack_stop {
+#define STOP(NAME, ...) STOP_##NAME,
+#include "stops.def"
+#undef STOP
+	STOP_COUNT
+};
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernel's functions, its modules' and its BPF programs', from /proc/kallsyms; the descriptor
+ * was opened by someone who may see addresses. Owns the arrays. Runs in the unprivileged process.
+ */
+#ifndef DWELL_SYMBOLIZE_KALLSYMS_H
+#define DWELL_SYMBOLIZE_KALLSYMS_H
+
+#include <stdbool.h>
+
+#include "../../abi/types.h"
+
+struct kallsyms;
+
+/* 0 or -errno; -EPERM: all addresses are hidden. */
+int kallsyms_read(int fd, struct kallsyms **ret_kallsyms);
+void kallsyms_close(struct kallsyms *kallsyms);
+u64 kallsyms_text(const struct kallsyms *kallsyms); /* address of _text, or _stext */
+
+/* NULL: in no function. *ret_module is NULL for the kernel itself, "bpf" for BPF programs. */
+const char *kallsyms_find(const struct kallsyms *kallsyms, u64 address, const char **ret_module,
+			  u64 *ret_offset);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Source lines and inlined functions of one ELF file, from its DWARF, by libdw: slow, so only asked
+ * for with --lines or --inline, for addresses that were seen, once each. Owns the Dwarf handle.
+ * Runs in the unprivileged process.
+ */
+#ifndef DWELL_SYMBOLIZE_LINES_H
+#define DWELL_SYMBOLIZE_LINES_H
+
+#include "../model/resolver.h"
+#include "elf_file.h"
+
+struct lines;
+
+/* file has .debug_info: the module itself or its debug file: 0 or -errno; -ENOENT: it has none. */
+int lines_open(const struct elf_file *file, struct lines **ret_lines);
+void lines_close(struct lines *lines);
+
+/*
+ * The line of address, and the functions inlined there, innermost first; the last one is the
+ * function proper: how many, 0 if the file does not say. Names are as DWARF has them (linkage name,
+ * else name), mangled; valid until lines_close().
+ */
+size_t lines_find(struct lines *lines, u64 address, struct frame_name ret_names[FRAME_NAMES_MAX]);
+
+#endif
