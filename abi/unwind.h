@@ -33,10 +33,10 @@ enum row_kind {
 };
 
 #define ROW_KIND_MASK 0x0f
-#define ROW_FP_SAVED  0x10 /* the caller's fp is at CFA + 8 * fp; without this bit it is fp still  \
-			    */
-#define ROW_FP_AT_FP                                                                               \
-	0x20 /* the caller's fp is at fp + 8 * fp (the field), as with a realigned stack */
+
+/* Where the caller's fp is; with neither bit it is still in fp. */
+#define ROW_FP_SAVED 0x10 /* at CFA + 8 * the field fp */
+#define ROW_FP_AT_FP 0x20 /* at fp + 8 * the field fp, as where the stack was realigned */
 
 /* Holds from pc up to the next row's. The return address is at CFA - 8. */
 struct unwind_row {
