@@ -54,10 +54,20 @@ struct inside {
 	int sock;
 	const worker_job *jobs;
 	size_t job_count;
+	struct resolver resolver;
+	struct stack_ids stack_ids;
+	struct services services;
 	void *states[SIGNAL_LIMIT];
 	struct session_inside session;
 	struct unwinding_inside unwinding;
 };
+
+static void make_services(struct inside *self)
+{
+	resolver_none(&self->resolver);
+	stack_ids_init(&self->stack_ids, STACK_IDS_MAX);
+	self->services = (struct services){&self->resolver, &self->stack_ids};
+}
 
 static int make_states(struct inside *self)
 {
@@ -67,6 +77,8 @@ static int make_states(struct inside *self)
 		self->states[id] = calloc(1, signal_rows[id].signal->state_size);
 		if (!self->states[id])
 			return -ENOMEM;
+		if (signal_rows[id].signal->open)
+			signal_rows[id].signal->open(self->states[id], &self->services);
 	}
 	return 0;
 }
@@ -204,6 +216,7 @@ static void run_inside(int sock, void *context)
 	self->sock = sock;
 	if (!err)
 		err = child_die_with_parent();
+	make_services(self);
 	if (!err)
 		err = unwinding_inside_open(&self->unwinding);
 	if (!err)
