@@ -104,7 +104,8 @@ static void describe(struct resolver *resolver, u32 id, struct module_info *ret_
 {
 	const struct module *module = modules_get(&of(resolver)->modules, id);
 
-	*ret_info = (struct module_info){.kind = MODULE_UNKNOWN, .path = "", .build_id = ""};
+	*ret_info =
+		(struct module_info){.kind = MODULE_UNKNOWN, .path = "[unknown]", .build_id = ""};
 	if (module)
 		*ret_info = (struct module_info){
 			.kind = module->kind,
