@@ -26,17 +26,9 @@ static const struct table tables[] = {
 				      "line INTEGER, PRIMARY KEY (frame, depth)",
 			   .width = 5},
 	[TABLE_MODULES] = {.name = "modules",
-			   .columns = "id INTEGER PRIMARY KEY, kind TEXT, path TEXT, build_id TEXT",
+			   .columns =
+				   "id INTEGER PRIMARY KEY, kind INTEGER, path TEXT, build_id TEXT",
 			   .width = 4},
-};
-
-static const char *const kind_names[] = {
-	[MODULE_UNKNOWN] = "unknown",
-	[MODULE_KERNEL] = "kernel",
-	[MODULE_KERNEL_OTHER] = "kernel module",
-	[MODULE_FILE] = "file",
-	[MODULE_VDSO] = "vdso",
-	[MODULE_JIT] = "jit",
 };
 
 static const char *const source_names[] = {
@@ -256,7 +248,7 @@ static void write_module(struct stack_book *book, const struct stack_module *mod
 	book->resolver->describe(book->resolver, (u32)module->number, &info);
 	const struct cell cells[] = {
 		cell_number(module->number),
-		text_or_null(info.kind < ARRAY_SIZE(kind_names) ? kind_names[info.kind] : NULL),
+		cell_number(info.kind),
 		text_or_null(info.path),
 		text_or_null(info.build_id),
 	};
