@@ -304,27 +304,46 @@ static int read_status(int proc_fd, unsigned int *ret_pid, unsigned int *ret_uid
 	return has_pid && has_uid ? 0 : -ESRCH;
 }
 
-int foreign_perf_map_open(struct foreign *foreign, int proc_fd, struct foreign_map_facts *facts)
+int foreign_map_open(struct foreign *foreign, u32 pid, struct foreign_map *ret_map)
 {
-	_cleanup_close_ int named = -1;
-	unsigned int pid, uid;
-	struct file_facts file;
+	_cleanup_close_ int proc_fd = foreign_process(pid), named = -1;
+	unsigned int own_pid, uid;
+	struct file_facts facts;
 	char path[NAME_BYTES];
 	struct statx st;
-	int err = read_status(proc_fd, &pid, &uid);
+	int err = proc_fd < 0 ? proc_fd : read_status(proc_fd, &own_pid, &uid);
 
 	if (err)
 		return err;
-	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", own_pid);
 	named = name_in_root(proc_fd, path);
 	err = named < 0 ? named : ask(named, "", AT_EMPTY_PATH, &st);
+	if (!err && st.stx_uid != uid)
+		err = -EACCES; /* whoever else wrote it: it is about this process, but not by it */
 	if (err)
 		return err;
-	take_facts(foreign, proc_fd, &st, &file);
-	if (st.stx_uid != uid || file.key.size > MAP_BYTES)
-		return -EACCES;
-	if (file.key.size == facts->size && file.key.mtime_ns == facts->mtime_ns)
-		return -EALREADY;
-	*facts = (struct foreign_map_facts){file.key.mtime_ns, file.key.size};
-	return open_named(foreign, proc_fd, named, &file);
+	ret_map->fd = open_named(foreign, proc_fd, named, &facts);
+	return ret_map->fd < 0 ? ret_map->fd : 0;
+}
+
+bool foreign_map_has_changed(struct foreign_map *map)
+{
+	struct stat st;
+	u64 mtime_ns;
+
+	if (map->fd < 0 || fstat(map->fd, &st) || (u64)st.st_size > MAP_BYTES)
+		return false;
+	mtime_ns = (u64)st.st_mtim.tv_sec * NS_PER_S + (u64)st.st_mtim.tv_nsec;
+	if (mtime_ns == map->mtime_ns && (u64)st.st_size == map->size)
+		return false;
+	map->mtime_ns = mtime_ns;
+	map->size = (u64)st.st_size;
+	return true;
+}
+
+void foreign_map_close(struct foreign_map *map)
+{
+	if (map->fd >= 0)
+		close(map->fd);
+	*map = (struct foreign_map){.fd = -1};
 }

@@ -40,15 +40,18 @@ int foreign_mapped_open(struct foreign *foreign, int proc_fd, u64 begin, u64 end
 /* The debug file of a build, from the process's root or the host's: -errno if there is none. */
 int foreign_debug_open(struct foreign *foreign, int proc_fd, const u8 *build_id, size_t size);
 
-struct foreign_map_facts {
+/* /tmp/perf-PID.map as the process's own namespaces have it. */
+struct foreign_map {
+	int fd; /* -1: not found yet. Kept, since at the process's end its root is gone */
 	u64 mtime_ns;
 	u64 size;
 };
 
-/*
- * /tmp/perf-PID.map as the process's own namespaces have it, if it is the process's own and not
- * what facts say of the last one: -errno; -EALREADY if nothing changed.
- */
-int foreign_perf_map_open(struct foreign *foreign, int proc_fd, struct foreign_map_facts *facts);
+/* Looks for it, if it is the process's own: 0 or -errno. */
+int foreign_map_open(struct foreign *foreign, u32 pid, struct foreign_map *ret_map);
+
+/* Has it changed since this was asked last? */
+bool foreign_map_has_changed(struct foreign_map *map);
+void foreign_map_close(struct foreign_map *map);
 
 #endif

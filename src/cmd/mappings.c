@@ -10,29 +10,14 @@
 #include "../base/cleanup.h"
 #include "../base/clock.h"
 #include "../base/log.h"
-#include "../base/number_map.h"
 #include "../capture/sideband.h"
 #include "mappings_scan.h"
+#include "process_list.h"
 
-#define PROCESSES_KNOWN (2 * UNWIND_PROCESSES_MAX)
-#define SWEEP_NS	(5 * NS_PER_S) /* who ended unnoticed is found in that time */
-#define RESCAN_ALL_NS	(1 * NS_PER_S) /* when we were not told who maps what */
-#define CALM_NS		(1 * NS_PER_S) /* without a scan, and the next one is at once again */
-#define GAP_NS		(1 * NS_PER_MS)
-#define GAP_DOUBLED_MAX 7		/* 128 ms at most between two scans of a process */
-#define EXEC_NS		(5 * NS_PER_MS) /* from its old program's end to a look at its new one */
-
-/* One that we were asked for. */
-struct process {
-	u32 tgid;
-	u32 scans;	   /* one shortly after the other */
-	u64 last_ns;	   /* scan; 0: none yet */
-	u64 due_ns;	   /* next scan, if is_waiting */
-	bool is_waiting;   /* in the list of those to be looked at */
-	bool is_published; /* the kernel side has it */
-	bool has_jit;
-	struct foreign_map_facts perf_map; /* that the worker has */
-};
+#define SWEEP_NS      (5 * NS_PER_S)  /* who ended unnoticed is found in that time */
+#define RESCAN_ALL_NS (1 * NS_PER_S)  /* when we were not told who maps what */
+#define EXEC_NS	      (5 * NS_PER_MS) /* from its old program's end to a look at its new one */
+#define PERF_MAP_NS   (1 * NS_PER_S)  /* between two looks at what a compiler says */
 
 struct mappings {
 	struct capture *capture;
@@ -40,9 +25,7 @@ struct mappings {
 	int epoll_fd;
 	struct sideband *sideband; /* NULL: the kernel does not let us hear */
 	u64 lost_seen, lost_scan_ns;
-	struct number_map processes;
-	struct process *waiting[PROCESSES_KNOWN];
-	u32 waiting_count;
+	struct process_list processes;
 	struct unwind_request batch[UNWINDING_REQUESTS_MAX]; /* for the worker */
 	size_t batch_count;
 	u64 sweep_ns;
@@ -115,7 +98,7 @@ int mappings_open(struct capture *capture, struct worker *worker, bool lines, bo
 	mappings->capture = capture;
 	mappings->epoll_fd = -1;
 	mappings_scanner_open(&mappings->scanner, worker);
-	err = number_map_init(&mappings->processes, PROCESSES_KNOWN);
+	err = process_list_init(&mappings->processes);
 	if (!err)
 		err = give_maps(mappings, lines, inlined);
 	if (!err)
@@ -136,9 +119,7 @@ void mappings_close(struct mappings *mappings)
 {
 	if (!mappings)
 		return;
-	for (u32 i = 0; i < mappings->processes.count; i++)
-		free(mappings->processes.items[i].thing);
-	number_map_free(&mappings->processes);
+	process_list_free(&mappings->processes);
 	sideband_close(mappings->sideband);
 	mappings_scanner_close(&mappings->scanner);
 	if (mappings->epoll_fd >= 0)
@@ -151,65 +132,41 @@ int mappings_fd(const struct mappings *mappings)
 	return mappings->is_broken ? -1 : mappings->epoll_fd;
 }
 
-const struct mappings_counts *mappings_counts(const struct mappings *mappings)
+void mappings_counts(const struct mappings *mappings, struct mappings_counts *ret_counts)
 {
-	return &mappings->counts;
-}
-
-/* --- who is to be looked at --- */
-
-/* Soon, but the less so the more often: a process may map code all the time. */
-static u64 due(const struct process *process, u64 now_ns)
-{
-	u32 doubled = process->scans < GAP_DOUBLED_MAX ? process->scans : GAP_DOUBLED_MAX;
-	u64 due_ns = process->last_ns + (GAP_NS << doubled);
-
-	return !process->last_ns || due_ns < now_ns ? now_ns : due_ns;
-}
-
-static void wait_for(struct mappings *mappings, struct process *process, u64 due_ns)
-{
-	if (process->is_waiting) {
-		if (due_ns < process->due_ns)
-			process->due_ns = due_ns;
-		return;
-	}
-	process->is_waiting = true;
-	process->due_ns = due_ns;
-	mappings->waiting[mappings->waiting_count++] = process;
-}
-
-/* NULL: there are too many. */
-static struct process *get(struct mappings *mappings, u32 tgid)
-{
-	struct process *process = number_map_find(&mappings->processes, tgid);
-
-	if (process)
-		return process;
-	process = calloc(1, sizeof(*process));
-	if (!process || number_map_set(&mappings->processes, tgid, process)) {
-		mappings->counts.refused++;
-		free(process);
-		return NULL;
-	}
-	process->tgid = tgid;
-	return process;
+	*ret_counts = mappings->counts;
+	ret_counts->refused = mappings->processes.refused;
 }
 
 void mappings_want(struct mappings *mappings, u32 pid)
 {
-	struct process *process = pid ? get(mappings, pid) : NULL;
+	struct process *process = pid ? process_list_get(&mappings->processes, pid) : NULL;
 
 	if (process)
-		wait_for(mappings, process, due(process, clock_now_ns()));
+		process_list_want(&mappings->processes, process, clock_now_ns());
 }
 
-/* The worker is told with the next batch. The process is not waiting any more. */
-static void forget(struct mappings *mappings, struct process *process)
+/* --- names of code that a compiler made --- */
+
+static void read_perf_map(struct mappings *mappings, struct process *process)
 {
-	capture_forget_process(mappings->capture, process->tgid);
-	number_map_remove(&mappings->processes, process->tgid);
-	free(process);
+	u64 now_ns = clock_now_ns();
+
+	if (!process->has_jit || now_ns - process->perf_map_ns < PERF_MAP_NS)
+		return;
+	process->perf_map_ns = now_ns;
+	if (process->perf_map.fd < 0)
+		foreign_map_open(&mappings->scanner.foreign, process->tgid, &process->perf_map);
+	mappings_give_perf_map(&mappings->scanner, process->tgid, &process->perf_map);
+}
+
+void mappings_read_perf_maps(struct mappings *mappings, u64 until_ns)
+{
+	for (u32 i = 0; i < mappings->processes.all.count && !mappings->is_broken; i++) {
+		if (clock_now_ns() >= until_ns)
+			return;
+		read_perf_map(mappings, mappings->processes.all.items[i].thing);
+	}
 }
 
 /* --- what the kernel tells --- */
@@ -249,7 +206,7 @@ static void add_to_batch(struct mappings *mappings, const struct unwind_request 
 
 static void on_forked(struct mappings *mappings, const struct unwind_request *request)
 {
-	struct process *process = get(mappings, request->tgid);
+	struct process *process = process_list_get(&mappings->processes, request->tgid);
 
 	if (!process)
 		return;
@@ -257,18 +214,22 @@ static void on_forked(struct mappings *mappings, const struct unwind_request *re
 	add_to_batch(mappings, request);
 }
 
-/* It has ended, or runs another program now: that shows when it is looked at. */
+/*
+ * It has ended, or runs another program now: that shows when it is looked at. What its compiler has
+ * said until now is read before the worker forgets whose it is.
+ */
 static void on_gone(struct mappings *mappings, const struct unwind_request *request)
 {
-	struct process *process = number_map_find(&mappings->processes, request->tgid);
+	struct process *process = process_list_find(&mappings->processes, request->tgid);
 
+	if (process) {
+		mappings_give_perf_map(&mappings->scanner, process->tgid, &process->perf_map);
+		foreign_map_close(&process->perf_map);
+		process->scans = 0;
+		process->is_published = process->has_jit = false;
+		process_list_want_at(&mappings->processes, process, clock_now_ns() + EXEC_NS);
+	}
 	add_to_batch(mappings, request);
-	if (!process)
-		return;
-	process->scans = 0;
-	process->is_published = false;
-	process->perf_map = (struct foreign_map_facts){0};
-	wait_for(mappings, process, clock_now_ns() + EXEC_NS);
 }
 
 static void on_request(void *context, const struct unwind_request *request)
@@ -293,14 +254,14 @@ static void on_mapping(void *context, u32 pid)
 {
 	struct mappings *mappings = context;
 
-	if (number_map_find(&mappings->processes, pid))
+	if (process_list_find(&mappings->processes, pid))
 		mappings_want(mappings, pid);
 }
 
 static void want_all(struct mappings *mappings)
 {
-	for (u32 i = 0; i < mappings->processes.count; i++)
-		mappings_want(mappings, mappings->processes.items[i].number);
+	for (u32 i = 0; i < mappings->processes.all.count; i++)
+		mappings_want(mappings, mappings->processes.all.items[i].number);
 }
 
 static void hear(struct mappings *mappings)
@@ -330,14 +291,17 @@ static void publish(struct mappings *mappings, struct process *process,
 	process->is_published =
 		!capture_set_process(mappings->capture, process->tgid, &found->process);
 	mappings->counts.unpublished += !process->is_published;
+	read_perf_map(mappings, process);
 }
 
+/* It is gone: the kernel side and the worker forget it. */
 static void look_away(struct mappings *mappings, struct process *process)
 {
 	const struct unwind_request gone = {.tgid = process->tgid, .want = UNWIND_WANT_GONE};
 
 	mappings->counts.gone++;
-	forget(mappings, process);
+	capture_forget_process(mappings->capture, process->tgid);
+	process_list_remove(&mappings->processes, process);
 	add_to_batch(mappings, &gone);
 }
 
@@ -347,19 +311,22 @@ static bool is_of_worker(int err)
 }
 
 /* False: time is up, and it is not done. */
-static bool look_at(struct mappings *mappings, struct process *process, u64 until_ns)
+static bool look_at(void *context, struct process *process, u64 until_ns)
 {
+	struct mappings *mappings = context;
 	u64 begin_ns = clock_now_ns(), end_ns;
 	struct mappings_found found;
-	int err = mappings_scan(&mappings->scanner, process->tgid, until_ns, &found);
+	int err;
 
+	if (mappings->is_broken)
+		return true;
+	err = mappings_scan(&mappings->scanner, process->tgid, until_ns, &found);
 	end_ns = clock_now_ns();
 	mappings->counts.scan_ns += end_ns - begin_ns;
 	if (err == -EAGAIN)
 		return false;
 	mappings->counts.scans++;
-	process->scans = process->last_ns + CALM_NS < begin_ns ? 0 : process->scans + 1;
-	process->last_ns = end_ns;
+	process_list_done(process, begin_ns, end_ns);
 	if (!err)
 		publish(mappings, process, &found);
 	else if (is_of_worker(err))
@@ -369,35 +336,14 @@ static bool look_at(struct mappings *mappings, struct process *process, u64 unti
 	return true;
 }
 
-static void look_at_waiting(struct mappings *mappings, u64 until_ns)
-{
-	u32 kept = 0, i = 0;
-
-	for (; i < mappings->waiting_count; i++) {
-		struct process *process = mappings->waiting[i];
-		u64 now_ns = clock_now_ns();
-
-		if (mappings->is_broken || (i && now_ns >= until_ns))
-			break;
-		process->is_waiting = false;
-		if (process->due_ns <= now_ns && look_at(mappings, process, until_ns))
-			continue;
-		process->is_waiting = true;
-		mappings->waiting[kept++] = process;
-	}
-	memmove(&mappings->waiting[kept], &mappings->waiting[i],
-		(mappings->waiting_count - i) * sizeof(mappings->waiting[0]));
-	mappings->waiting_count -= i - kept;
-}
-
 /* Those that ended without a word, as when the ring buffer had no room for it. */
 static void sweep(struct mappings *mappings)
 {
 	if (clock_now_ns() < mappings->sweep_ns)
 		return;
 	mappings->sweep_ns = clock_now_ns() + SWEEP_NS;
-	for (u32 i = mappings->processes.count; i > 0; i--) {
-		struct process *process = mappings->processes.items[i - 1].thing;
+	for (u32 i = mappings->processes.all.count; i > 0; i--) {
+		struct process *process = mappings->processes.all.items[i - 1].thing;
 
 		if (!process->is_waiting && mappings_is_gone(process->tgid))
 			look_away(mappings, process);
@@ -406,14 +352,8 @@ static void sweep(struct mappings *mappings)
 
 u64 mappings_deadline(const struct mappings *mappings)
 {
-	u64 earliest_ns = mappings->sweep_ns;
-
-	if (mappings->is_broken)
-		return ~0ULL;
-	for (u32 i = 0; i < mappings->waiting_count; i++)
-		if (mappings->waiting[i]->due_ns < earliest_ns)
-			earliest_ns = mappings->waiting[i]->due_ns;
-	return earliest_ns;
+	return mappings->is_broken ? ~0ULL
+				   : process_list_due(&mappings->processes, mappings->sweep_ns);
 }
 
 void mappings_attend(struct mappings *mappings, u64 until_ns)
@@ -421,20 +361,7 @@ void mappings_attend(struct mappings *mappings, u64 until_ns)
 	if (mappings->is_broken)
 		return;
 	hear(mappings);
-	look_at_waiting(mappings, until_ns);
+	process_list_look(&mappings->processes, until_ns, look_at, mappings);
 	sweep(mappings);
 	send_batch(mappings);
-}
-
-void mappings_read_perf_maps(struct mappings *mappings, u64 until_ns)
-{
-	for (u32 i = 0; i < mappings->processes.count && !mappings->is_broken; i++) {
-		struct process *process = mappings->processes.items[i].thing;
-
-		if (clock_now_ns() >= until_ns)
-			return;
-		if (process->has_jit && process->is_published)
-			mappings_give_perf_map(&mappings->scanner, process->tgid,
-					       &process->perf_map);
-	}
 }

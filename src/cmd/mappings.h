@@ -42,6 +42,6 @@ void mappings_want(struct mappings *mappings, u32 pid);
 /* Once a window: what compilers say of their code. */
 void mappings_read_perf_maps(struct mappings *mappings, u64 until_ns);
 
-const struct mappings_counts *mappings_counts(const struct mappings *mappings);
+void mappings_counts(const struct mappings *mappings, struct mappings_counts *ret_counts);
 
 #endif

@@ -145,13 +145,8 @@ int mappings_scan(struct mappings_scanner *scanner, u32 pid, u64 until_ns,
 	return err;
 }
 
-void mappings_give_perf_map(struct mappings_scanner *scanner, u32 pid,
-			    struct foreign_map_facts *facts)
+void mappings_give_perf_map(struct mappings_scanner *scanner, u32 pid, struct foreign_map *map)
 {
-	_cleanup_close_ int proc_fd = foreign_process(pid);
-	_cleanup_close_ int fd =
-		proc_fd < 0 ? proc_fd : foreign_perf_map_open(&scanner->foreign, proc_fd, facts);
-
-	if (fd >= 0)
-		worker_unwinding_perf_map(scanner->worker, pid, fd);
+	if (foreign_map_has_changed(map))
+		worker_unwinding_perf_map(scanner->worker, pid, map->fd);
 }

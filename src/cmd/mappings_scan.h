@@ -35,7 +35,6 @@ int mappings_scan(struct mappings_scanner *scanner, u32 pid, u64 until_ns,
 bool mappings_is_gone(u32 pid);
 
 /* What its compiler says of its code, if that has changed. */
-void mappings_give_perf_map(struct mappings_scanner *scanner, u32 pid,
-			    struct foreign_map_facts *facts);
+void mappings_give_perf_map(struct mappings_scanner *scanner, u32 pid, struct foreign_map *map);
 
 #endif
