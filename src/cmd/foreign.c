@@ -122,10 +122,10 @@ static int open_named(struct foreign *foreign, int proc_fd, int path_fd, struct 
 }
 
 /* Links in it lead no further than the process's own root. */
-static int name_in_root(int proc_fd, const char *path)
+static int name_in_root(int proc_fd, const char *path, u64 flags)
 {
 	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
+		.flags = O_PATH | O_CLOEXEC | flags,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
 	_cleanup_close_ int root_fd = openat(proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -184,7 +184,7 @@ static int name_by_path(int proc_fd, u64 begin, u64 end)
 	u64 inode;
 	struct statx st;
 	int err = find_path(proc_fd, begin, end, &line, &path, &inode);
-	int fd = err ? err : name_in_root(proc_fd, path);
+	int fd = err ? err : name_in_root(proc_fd, path, 0);
 
 	if (fd >= 0 && (ask(fd, "", AT_EMPTY_PATH, &st) || st.stx_ino != inode)) {
 		close(fd);
@@ -270,7 +270,7 @@ int foreign_debug_open(struct foreign *foreign, int proc_fd, const u8 *build_id,
 	debug_path(build_id, size, path);
 	for (int of_host = 0; of_host < 2; of_host++) {
 		_cleanup_close_ int named =
-			of_host ? open(path, O_PATH | O_CLOEXEC) : name_in_root(proc_fd, path);
+			of_host ? open(path, O_PATH | O_CLOEXEC) : name_in_root(proc_fd, path, 0);
 		struct file_facts facts;
 		int fd = named < 0 ? -1 : open_named(foreign, proc_fd, named, &facts);
 
@@ -316,7 +316,7 @@ int foreign_map_open(struct foreign *foreign, u32 pid, struct foreign_map *ret_m
 	if (err)
 		return err;
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", own_pid);
-	named = name_in_root(proc_fd, path);
+	named = name_in_root(proc_fd, path, O_NOFOLLOW);
 	err = named < 0 ? named : ask(named, "", AT_EMPTY_PATH, &st);
 	if (!err && st.stx_uid != uid)
 		err = -EACCES; /* whoever else wrote it: it is about this process, but not by it */
