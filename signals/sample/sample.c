@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../../src/model/signal.h"
+#include "probes.h"
 
 static void on_record(void *state, const struct rec_hdr *record)
 {
@@ -8,6 +9,8 @@ static void on_record(void *state, const struct rec_hdr *record)
 }
 
 const struct signal signal_sample = {
-	.about = "sample",
+	.about = "samples of threads that run, or were blocked",
+	.probes = sample_probes,
+	.probe_count = SAMPLE_PROBE_COUNT,
 	.on_record = on_record,
 };

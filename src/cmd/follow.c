@@ -93,6 +93,7 @@ static void choose_probes(struct follow *follow)
 	add_probes(follow, &signal_process);
 	if (follow->tier == TIER_B)
 		add_probes(follow, &signal_calls);
+	add_probes(follow, &signal_sample);
 }
 
 /* The one place where the tasks that a person chose become the capture's filter. */
