@@ -79,11 +79,11 @@ struct unwind_process {
 	u64 asked_ns;	/* when, if again for what is missing */
 };
 
-#define UNWIND_ROWS_MAX	     (2u << 20) /* 16 MiB */
-#define UNWIND_PAGES_MAX     (64u << 10)
-#define UNWIND_MODULES_MAX   4096
-#define UNWIND_MAPPINGS_MAX  (64u << 10)
-#define UNWIND_PROCESSES_MAX 8192
+#define UNWIND_ROWS_MAX	      (2u << 20) /* 16 MiB */
+#define UNWIND_PAGES_MAX      (64u << 10)
+#define UNWIND_MODULES_MAX    4096
+#define UNWIND_MAPPINGS_MAX   (64u << 10)
+#define UNWIND_PROCESSES_MAX  8192
 #define UNWIND_REQUESTS_BYTES (64u << 10)
 
 /* Of one process: 2^11, and of one page: 2^14, as many as a bounded search can tell apart. */

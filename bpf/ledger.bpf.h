@@ -57,14 +57,15 @@ struct ledger_task {
 	u32 is_split_no_more; /* Tier B was switched off for it */
 	u32 is_closed;	      /* it may be opened anew */
 
-	/* The last block, for who takes its stack when the thread runs again, and clears it then. */
+	/* The last block, for who takes its stack when the thread runs again, and clears it then.
+	 */
 	u64 block_ns;	 /* how long it was; 0: none since */
 	u64 waker_stack; /* key of the stack of the one who ended it; 0: none was taken */
 	u32 block_state; /* enum ledger_state */
 	u32 unused;
 
-	u64 nvcsw;	      /* the kernel's count at the last switch: it advances iff it blocks */
-	u64 exec_ns;	      /* the kernel's count of its run time, at the last switch */
+	u64 nvcsw;   /* the kernel's count at the last switch: it advances iff it blocks */
+	u64 exec_ns; /* the kernel's count of its run time, at the last switch */
 	u64 voluntary;
 	u64 involuntary;
 	u64 ns[STATE_LIMIT];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * The registers with which a thread left user space. Their layout is the UAPI's struct pt_regs, which
- * does not change: programs get it as their context, and the kernel keeps it at the top of a thread's
- * stack.
+ * The registers with which a thread left user space. Their layout is the UAPI's struct pt_regs,
+ * which does not change: programs get it as their context, and the kernel keeps it at the top of a
+ * thread's stack.
  */
 #ifndef DWELL_REGS_BPF_H
 #define DWELL_REGS_BPF_H

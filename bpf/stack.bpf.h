@@ -115,8 +115,7 @@ static __always_inline struct stack_scratch *stack_scratch_of(u32 context)
 
 static __always_inline void unwind_request(u32 tgid, u32 want, u32 generation)
 {
-	struct unwind_request *request =
-		bpf_ringbuf_reserve(&unwind_requests, sizeof(*request), 0);
+	struct unwind_request *request = bpf_ringbuf_reserve(&unwind_requests, sizeof(*request), 0);
 
 	if (!request)
 		return; /* it is asked again, and what is gone is found out by its generation */
@@ -246,11 +245,11 @@ static __always_inline void stack_send(struct stack_scratch *scratch, u64 key)
 }
 
 struct stack_wish {
-	u32 context;	  /* enum stack_context */
-	u32 tgid;	  /* of the current thread */
-	u32 kind;	  /* enum sample_kind */
-	bool has_user;	  /* the thread's own doing, not an interrupt's */
-	bool has_kernel;  /* it is in the kernel */
+	u32 context;		     /* enum stack_context */
+	u32 tgid;		     /* of the current thread */
+	u32 kind;		     /* enum sample_kind */
+	bool has_user;		     /* the thread's own doing, not an interrupt's */
+	bool has_kernel;	     /* it is in the kernel */
 	const struct cpu_regs *regs; /* of user space, if known; NULL: read them */
 };
 

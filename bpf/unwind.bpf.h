@@ -76,7 +76,8 @@ static __always_inline struct unwind_mapping *unwind_search_mapping(struct unwin
 
 static __always_inline struct unwind_mapping *unwind_find_mapping(struct unwind_walk *walk, u64 pc)
 {
-	struct unwind_mapping *mapping = walk->mapping ? unwind_mapping_at(walk->mapping - 1) : NULL;
+	struct unwind_mapping *mapping =
+		walk->mapping ? unwind_mapping_at(walk->mapping - 1) : NULL;
 
 	if (mapping && mapping->begin <= pc && pc < mapping->end)
 		return mapping;

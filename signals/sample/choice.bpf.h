@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * Which waits have their stack taken. One of length d is taken with the chance min(1, d / threshold)
- * and then stands for d / chance: so the sum is right on average, whatever the threshold is, as long
- * as that was set before. It is min_block_ns, and each CPU raises its own while it takes more than
- * its share of stacks, and lowers it again.
+ * Which waits have their stack taken. One of length d is taken with the chance min(1, d /
+ * threshold) and then stands for d / chance: so the sum is right on average, whatever the threshold
+ * is, as long as that was set before. It is min_block_ns, and each CPU raises its own while it
+ * takes more than its share of stacks, and lowers it again.
  */
 #ifndef DWELL_SAMPLE_CHOICE_BPF_H
 #define DWELL_SAMPLE_CHOICE_BPF_H
 
-#define CHOICE_PERIOD_NS    100000000ULL
-#define CHOICE_PERIODS	    10 /* of these in a second */
+#define CHOICE_PERIOD_NS     100000000ULL
+#define CHOICE_PERIODS	     10 /* of these in a second */
 #define CHOICE_DOUBLINGS_MAX 20
 
 struct choice {
@@ -17,7 +17,6 @@ struct choice {
 	u64 random;    /* state of the generator; 0: not seeded yet */
 	u32 taken;     /* in this period, since the threshold was last raised */
 	u32 doublings; /* of the threshold */
-
 };
 
 struct {

@@ -11,9 +11,18 @@
 
 /* Without any of them the ledger is whole; there is only less to explain it by. */
 const struct probe sample_probes[SAMPLE_PROBE_COUNT] = {
-	{.program = "sample_fork", .is_optional = true, .is_rare = true, .maps = {ACCOUNTS, TABLES}},
-	{.program = "sample_exec", .is_optional = true, .is_rare = true, .maps = {ACCOUNTS, TABLES}},
-	{.program = "sample_exit", .is_optional = true, .is_rare = true, .maps = {ACCOUNTS, TABLES}},
+	{.program = "sample_fork",
+	 .is_optional = true,
+	 .is_rare = true,
+	 .maps = {ACCOUNTS, TABLES}},
+	{.program = "sample_exec",
+	 .is_optional = true,
+	 .is_rare = true,
+	 .maps = {ACCOUNTS, TABLES}},
+	{.program = "sample_exit",
+	 .is_optional = true,
+	 .is_rare = true,
+	 .maps = {ACCOUNTS, TABLES}},
 	{.program = "sample_cpu",
 	 .is_optional = true,
 	 .kind = PROBE_PERF,

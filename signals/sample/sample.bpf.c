@@ -96,7 +96,8 @@ int sample_cpu(struct cpu_regs *ctx)
 
 /* --- blocked --- */
 
-static __always_inline void send_block(void *ctx, struct ledger_task *account, u64 ns, u64 weight_ns)
+static __always_inline void send_block(void *ctx, struct ledger_task *account, u64 ns,
+				       u64 weight_ns)
 {
 	struct stack_wish wish = {
 		.context = STACK_RESUME,
@@ -163,15 +164,15 @@ SEC("?tp_btf/sched_waking")
 int BPF_PROG(sample_waking, struct task_struct *task)
 {
 	struct ledger_task *account = account_of(task);
-	struct stack_wish wish = {
-		.context = STACK_WAKE, .kind = SAMPLE_CPU, .has_kernel = true};
+	struct stack_wish wish = {.context = STACK_WAKE, .kind = SAMPLE_CPU, .has_kernel = true};
 	struct ledger_task *waker;
 	u32 stop;
 
 	if (!account || !ledger_is_blocked(account->state) || account->waker_stack ||
 	    !is_long_wait(bpf_ktime_get_ns() - account->last_ns))
 		return 0;
-	/* The stack of a thread that is not followed is nobody's business, but its kernel part is. */
+	/* The stack of a thread that is not followed is nobody's business, but its kernel part is.
+	 */
 	waker = account->waker_kind == WAKER_THREAD ? account_of_current() : NULL;
 	if (waker) {
 		wish.has_user = true;
