@@ -223,13 +223,18 @@ $(B)/obj/tests/unit/object_test.o: $(B)/gen/bpf_sources.inc
 # A program that knows its own truth; it has nothing of dwell's in it. Its plugins it loads itself.
 WORKLOAD_CFLAGS := -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g
 WORKLOAD_SRC := $(wildcard tests/workloads/*.c)
-WORKLOADS := $(B)/tests/workloads/oracle \
+WORKLOADS := $(B)/tests/workloads/oracle $(B)/tests/workloads/recursion \
 	$(patsubst tests/%.c,$(B)/tests/%.so,$(wildcard tests/workloads/plugin/*.c))
 
 $(B)/tests/workloads/oracle: $(WORKLOAD_SRC) $(wildcard tests/workloads/*.h tests/workloads/*.def)
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(WORKLOAD_CFLAGS) $(WORKLOAD_SRC) -o $@ -lpthread -ldl
+
+$(B)/tests/workloads/recursion: tests/workloads/recursion.cc
+	@mkdir -p $(@D)
+	$(call say,CXX)
+	$(Q)$(CXX) -O2 -g -fomit-frame-pointer $< -o $@
 
 $(B)/tests/workloads/plugin/%.so: tests/workloads/plugin/%.c
 	@mkdir -p $(@D)

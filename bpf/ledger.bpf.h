@@ -62,7 +62,10 @@ struct ledger_task {
 	u64 block_ns;	 /* how long it was; 0: none since */
 	u64 waker_stack; /* key of the stack of the one who ended it; 0: none was taken */
 	u32 block_state; /* enum ledger_state */
-	u32 unused;
+	u32 out_weight;	 /* where stacks are taken when the block begins: it stands for so many ...
+			  */
+	u64 out_stack;	 /* ... and this is its key; 0: none was taken */
+	u64 out_stop;	 /* enum stack_stop */
 
 	u64 nvcsw;   /* the kernel's count at the last switch: it advances iff it blocks */
 	u64 exec_ns; /* the kernel's count of its run time, at the last switch */

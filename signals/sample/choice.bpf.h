@@ -59,6 +59,14 @@ static __always_inline void choice_turn(struct choice *choice, u64 limit)
 	choice->taken = 0;
 }
 
+static __always_inline void choice_count(struct choice *choice, u64 limit)
+{
+	if (++choice->taken < limit || choice->doublings >= CHOICE_DOUBLINGS_MAX)
+		return;
+	choice->doublings++;
+	choice->taken = 0;
+}
+
 /* What a wait of this length stands for; 0: its stack is not taken. */
 static __always_inline u64 choose_wait(u64 ns)
 {
@@ -73,11 +81,27 @@ static __always_inline u64 choose_wait(u64 ns)
 	threshold = live->min_block_ns << (choice->doublings & 31);
 	if (ns < threshold && choice_random(choice) % threshold >= ns)
 		return 0;
-	if (++choice->taken >= limit && choice->doublings < CHOICE_DOUBLINGS_MAX) {
-		choice->doublings++;
-		choice->taken = 0;
-	}
+	choice_count(choice, limit);
 	return ns < threshold ? threshold : ns;
+}
+
+/* The same where the length is not known yet: for how many waits it stands; 0: it is not taken. */
+static __always_inline u32 choose_any(void)
+{
+	struct live_config *live = live_config();
+	struct choice *choice = choice_here();
+	u64 limit;
+	u32 weight;
+
+	if (!live || !choice || !live->block_stacks)
+		return 0;
+	limit = live->block_stacks / CHOICE_PERIODS + 1;
+	choice_turn(choice, limit);
+	weight = 1U << (choice->doublings & 31);
+	if (choice_random(choice) & (weight - 1))
+		return 0;
+	choice_count(choice, limit);
+	return weight;
 }
 
 /* Long enough that its end is worth a stack, too. */

@@ -43,8 +43,7 @@ static __always_inline void fill_sample(struct rec_sample *rec, const struct led
 }
 
 /* The context of a perf event begins with the registers that it found. */
-SEC("?perf_event")
-int sample_cpu(struct cpu_regs *ctx)
+static __always_inline int tick(struct cpu_regs *ctx)
 {
 	struct ledger_task *account = account_of_current();
 	struct stack_scratch *scratch;
@@ -94,10 +93,22 @@ int sample_cpu(struct cpu_regs *ctx)
 	return 0;
 }
 
+/* By the CPU's own counter, where it has one: it sees also what runs with interrupts off. */
+SEC("?perf_event")
+int sample_cycles(struct cpu_regs *ctx)
+{
+	return tick(ctx);
+}
+
+SEC("?perf_event")
+int sample_clock(struct cpu_regs *ctx)
+{
+	return tick(ctx);
+}
+
 /* --- blocked --- */
 
-static __always_inline void send_block(void *ctx, struct ledger_task *account, u64 ns,
-				       u64 weight_ns)
+static __always_inline u64 take_block(void *ctx, const struct ledger_task *account, u32 *ret_stop)
 {
 	struct stack_wish wish = {
 		.context = STACK_RESUME,
@@ -106,9 +117,14 @@ static __always_inline void send_block(void *ctx, struct ledger_task *account, u
 		.has_user = true,
 		.has_kernel = true,
 	};
-	u32 stop;
-	u64 key = stack_take(ctx, &wish, &stop);
-	struct rec_sample *rec = EMIT_RESERVE(SAMPLE, sample, current_task());
+
+	return stack_take(ctx, &wish, ret_stop);
+}
+
+static __always_inline void send_block(struct task_struct *task, const struct ledger_task *account,
+				       u64 ns, u64 weight_ns, u64 key, u32 stop)
+{
+	struct rec_sample *rec = EMIT_RESERVE(SAMPLE, sample, task);
 
 	if (!rec)
 		return; /* counted */
@@ -130,15 +146,18 @@ static __always_inline void send_block(void *ctx, struct ledger_task *account, u
 static __always_inline int resume(void *ctx)
 {
 	struct ledger_task *account = account_of_current();
-	u64 ns, weight_ns;
+	u64 ns, weight_ns, key;
+	u32 stop;
 
 	if (!account || !account->block_ns)
 		return 0;
 	ns = account->block_ns;
 	account->block_ns = 0;
 	weight_ns = choose_wait(ns);
-	if (weight_ns)
-		send_block(ctx, account, ns, weight_ns);
+	if (weight_ns) {
+		key = take_block(ctx, account, &stop);
+		send_block(current_task(), account, ns, weight_ns, key, stop);
+	}
 	account->waker_stack = 0;
 	return 0;
 }
@@ -155,6 +174,44 @@ SEC("?kprobe")
 int sample_resume_kprobe(struct pt_regs *ctx)
 {
 	return resume(ctx);
+}
+
+static __always_inline void enter_block(void *ctx, struct ledger_task *account)
+{
+	u32 stop;
+
+	account->out_weight = choose_any();
+	if (!account->out_weight)
+		return;
+	account->out_stack = take_block(ctx, account, &stop);
+	account->out_stop = stop;
+}
+
+static __always_inline void leave_block(struct task_struct *task, struct ledger_task *account)
+{
+	if (account->block_ns && account->out_weight)
+		send_block(task, account, account->block_ns,
+			   account->block_ns * account->out_weight, account->out_stack,
+			   (u32)account->out_stop);
+	account->block_ns = account->waker_stack = 0;
+	account->out_weight = 0;
+}
+
+/*
+ * Where nothing tells that a thread runs again, its stack is taken when it leaves its CPU. How long
+ * it will wait is not known then: some are taken, whatever their length, and stand for the others.
+ */
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(sample_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct ledger_task *leaves = prev->pid ? account_of(prev) : NULL;
+	struct ledger_task *comes = next->pid ? account_of(next) : NULL;
+
+	if (comes)
+		leave_block(next, comes);
+	if (leaves && ledger_is_blocked(leaves->state))
+		enter_block(ctx, leaves);
+	return 0;
 }
 
 /* --- who ended a wait --- */
