@@ -7,6 +7,7 @@
 #define DWELL_SYMBOLIZE_PROC_MAPS_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "../../abi/types.h"
 
@@ -19,7 +20,8 @@ struct proc_mapping {
 	u32 major, minor;
 	bool is_vdso;
 	bool is_deleted;
-	char path[MAPS_PATH_BYTES]; /* its end, if it is longer; "" of anonymous code */
+	char path[MAPS_PATH_BYTES]; /* its end, if it is longer; "" of anonymous code; as the kernel
+				       writes it: a newline in it is \012 */
 };
 
 /* One line without its newline: false if it is not one, or not of executable memory. */
