@@ -5,6 +5,7 @@
 #include "../../abi/records.h"
 #include "../../src/base/cleanup.h"
 #include "../../src/base/hash.h"
+#include "../../src/base/number_map.h"
 #include "../../src/base/utf8.h"
 #include "../../src/model/syscall.h"
 #include "unit.h"
@@ -56,6 +57,30 @@ static void keys_may_have_any_length(void **state)
 	assert_int_equal(((char *)hash_find(&hash, "0123456789q"))[15], 'q');
 	assert_null(hash_find(&hash, "0123456789!"));
 	hash_free(&hash);
+}
+
+static void numbers_come_and_go(void **state)
+{
+	static char things[500];
+	struct number_map map;
+	u32 next = 1;
+
+	(void)state;
+	assert_int_equal(number_map_init(&map, 100), 0);
+	assert_null(number_map_find(&map, 1));
+	for (u32 turn = 0; turn < 20000; turn++) {
+		u32 number = (next = next * 1103515245 + 12345) >> 8 & 255;
+
+		if (number_map_find(&map, number))
+			assert_ptr_equal(number_map_remove(&map, number), &things[number]);
+		else if (number_map_set(&map, number, &things[number]))
+			assert_int_equal(map.count, 100);
+		for (u32 i = 0; i < map.count; i++)
+			assert_ptr_equal(number_map_find(&map, map.items[i].number),
+					 &things[map.items[i].number]);
+	}
+	assert_null(number_map_remove(&map, 1000));
+	number_map_free(&map);
 }
 
 static void foreign_text_becomes_valid(void **state)
@@ -118,6 +143,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(items_are_found_by_their_key),
 		cmocka_unit_test(keys_may_have_any_length),
+		cmocka_unit_test(numbers_come_and_go),
 		cmocka_unit_test(foreign_text_becomes_valid),
 		cmocka_unit_test(terminals_are_not_spoken_to),
 		cmocka_unit_test(system_calls_have_names),
