@@ -66,7 +66,7 @@ BPF_KFUNC_SRC := $(wildcard signals/*/*.kfunc.bpf.c)
 BPF_MAIN_SRC := $(filter-out $(BPF_KFUNC_SRC),$(BPF_SRC))
 USER_SRC := $(filter-out %.bpf.c src/main.c,$(wildcard src/*/*.c signals/*/*.c))
 TEST_SRC := $(wildcard tests/unit/*_test.c)
-TOOL_SRC := $(wildcard tests/live/*.c)
+TOOL_SRC := $(filter-out %.bpf.c,$(wildcard tests/live/*.c))
 FUZZ_SRC := $(wildcard fuzz/*_fuzz.c)
 
 # A file that disappears must be missed too: this one changes with the lists, and only then.
@@ -201,6 +201,13 @@ $(B)/tests/%: $(B)/obj/tests/live/%.o $(B)/libdwell.a
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# Our walk of stacks, at an event of the test's own.
+$(B)/gen/agree.bpf.o: $(call bpf_object,bpf/core.bpf.c bpf/stack.bpf.c tests/live/agree.bpf.c)
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(BPFTOOL) gen object $@ $^
+$(B)/obj/tests/live/agree.o: $(B)/gen/agree.skel.h
 
 # Every struct of our vmlinux.h, in an object whose BTF vmlinux_test holds against a kernel's.
 TYPES_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -DBPF_NO_PRESERVE_ACCESS_INDEX \

@@ -17,19 +17,20 @@
 
 /* Kinds of rows; the low four bits of unwind_row.kind. CFA: where the stack was before the call. */
 enum row_kind {
-	ROW_GAP,       /* no function here: the frame pointer, if it makes sense */
-	ROW_END,       /* the outermost function: it has no caller */
-	ROW_SP,	       /* CFA = sp + 8 * cfa */
-	ROW_FP,	       /* CFA = fp + 8 * cfa */
-	ROW_PLT,       /* CFA = sp + 8, and 8 more from byte cfa of each 16 on */
-	ROW_SP_DEREF,  /* CFA = *(sp + 8 * (s16)cfa) */
-	ROW_SP_DEREF8, /* CFA = *(sp + 8 * (s16)cfa) + 8 */
-	ROW_FP_DEREF,  /* CFA = *(fp + 8 * (s16)cfa) */
-	ROW_FP_DEREF8, /* CFA = *(fp + 8 * (s16)cfa) + 8 */
-	ROW_REGISTER,  /* CFA = register number cfa >> 12 (as DWARF has it) + 8 * (cfa & 0xfff):
-			  known  for the innermost frame only */
-	ROW_SIGNAL,    /* a signal's frame: registers are where the kernel saved them */
-	ROW_BAD,       /* a rule that no row can hold */
+	ROW_GAP,	/* no function here: the frame pointer, if it makes sense */
+	ROW_END,	/* the outermost function: it has no caller */
+	ROW_SP,		/* CFA = sp + 8 * cfa */
+	ROW_FP,		/* CFA = fp + 8 * cfa */
+	ROW_PLT,	/* CFA = sp + 8, and 8 more from byte cfa of each 16 on */
+	ROW_SP_DEREF,	/* CFA = *(sp + 8 * (s16)cfa) */
+	ROW_SP_DEREF8,	/* CFA = *(sp + 8 * (s16)cfa) + 8 */
+	ROW_FP_DEREF,	/* CFA = *(fp + 8 * (s16)cfa) */
+	ROW_FP_DEREF8,	/* CFA = *(fp + 8 * (s16)cfa) + 8 */
+	ROW_REGISTER,	/* CFA = register number cfa >> 12 (as DWARF has it) + 8 * (cfa & 0xfff):
+			   known  for the innermost frame only */
+	ROW_SP_INDEXED, /* CFA = *(sp + 8 * (cfa & 0xfff) + 8 * register cfa >> 12) + 8: likewise */
+	ROW_SIGNAL,	/* a signal's frame: registers are where the kernel saved them */
+	ROW_BAD,	/* a rule that no row can hold */
 };
 
 #define ROW_KIND_MASK 0x0f

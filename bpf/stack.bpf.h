@@ -154,39 +154,35 @@ static __always_inline bool has_user_stack(void)
 	return !(BPF_CORE_READ(task, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
 }
 
-static __always_inline void stack_start(struct unwind_walk *walk, const struct cpu_regs *regs,
-					bool is_exact)
+/* On every way into the kernel all registers are saved, also those of which a call makes no use. */
+static __always_inline void stack_start(struct unwind_walk *walk, const struct cpu_regs *regs)
 {
 #if defined(__TARGET_ARCH_x86)
 	walk->ip = regs->ip;
 	walk->sp = regs->sp;
 	walk->fp = regs->bp;
-	walk->has_registers = is_exact;
-	if (is_exact) {
-		walk->registers[0] = regs->ax;
-		walk->registers[1] = regs->dx;
-		walk->registers[2] = regs->cx;
-		walk->registers[3] = regs->bx;
-		walk->registers[4] = regs->si;
-		walk->registers[5] = regs->di;
-		walk->registers[6] = regs->bp;
-		walk->registers[7] = regs->sp;
-		walk->registers[8] = regs->r8;
-		walk->registers[9] = regs->r9;
-		walk->registers[10] = regs->r10;
-		walk->registers[11] = regs->r11;
-		walk->registers[12] = regs->r12;
-		walk->registers[13] = regs->r13;
-		walk->registers[14] = regs->r14;
-		walk->registers[15] = regs->r15;
-	}
+	walk->registers[0] = regs->ax;
+	walk->registers[1] = regs->dx;
+	walk->registers[2] = regs->cx;
+	walk->registers[3] = regs->bx;
+	walk->registers[4] = regs->si;
+	walk->registers[5] = regs->di;
+	walk->registers[6] = regs->bp;
+	walk->registers[7] = regs->sp;
+	walk->registers[8] = regs->r8;
+	walk->registers[9] = regs->r9;
+	walk->registers[10] = regs->r10;
+	walk->registers[11] = regs->r11;
+	walk->registers[12] = regs->r12;
+	walk->registers[13] = regs->r13;
+	walk->registers[14] = regs->r14;
+	walk->registers[15] = regs->r15;
 	if (regs->cs == CS_USER_32)
 		walk->stop = STOP_COMPAT;
 #elif defined(__TARGET_ARCH_arm64)
 	walk->ip = regs->pc;
 	walk->sp = regs->sp;
 	walk->fp = regs->regs[29];
-	walk->has_registers = 0;
 #endif
 }
 
@@ -282,9 +278,9 @@ static __always_inline u64 stack_take(void *ctx, const struct stack_wish *wish, 
 		walk->hash = unwind_mix(walk->hash, scratch->rec.frames[i]);
 	if (wish->has_user && has_user_stack()) {
 		if (wish->regs)
-			stack_start(walk, wish->regs, true);
+			stack_start(walk, wish->regs);
 		else if (regs_of_user(&scratch->regs))
-			stack_start(walk, &scratch->regs, false);
+			stack_start(walk, &scratch->regs);
 		else
 			walk->stop = STOP_UNREADABLE;
 		if (!walk->stop)

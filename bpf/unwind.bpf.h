@@ -23,12 +23,12 @@
 
 struct unwind_walk {
 	u64 ip, sp, fp;
+	u64 address; /* of the frame that the last step left, inside its calling instruction */
 	u64 registers[REGISTER_COUNT]; /* of the innermost frame */
 	u32 first, count, generation;  /* the process's mappings */
 	u32 mapping;		       /* 1 + place of the last one found: callers are often near */
 	u32 frames;		       /* kept so far */
 	u32 is_return;		       /* ip is a return address: it is looked up one byte before */
-	u32 has_registers;	       /* the ones above are known */
 	u32 stop;		       /* enum stack_stop; STOP_NONE: the walk goes on */
 	u64 hash;		       /* of the frames */
 };
@@ -134,11 +134,13 @@ static __always_inline int unwind_by_fp(struct unwind_walk *walk)
 	return walk->ip ? 0 : unwind_end(walk, STOP_ZERO);
 }
 
-/* What the signal interrupted, at the very instruction. */
+/* What the signal interrupted, at the very instruction. Nobody called its frame: that is exact,
+ * too. */
 static __always_inline int unwind_signal(struct unwind_walk *walk)
 {
 	u64 fp, sp, ip;
 
+	walk->address = walk->ip;
 	if (unwind_read(&fp, sizeof(fp), walk->sp + SIGNAL_FP_AT) ||
 	    unwind_read(&sp, sizeof(sp), walk->sp + SIGNAL_SP_AT) ||
 	    unwind_read(&ip, sizeof(ip), walk->sp + SIGNAL_IP_AT))
@@ -174,18 +176,24 @@ static __always_inline int unwind_cfa(struct unwind_walk *walk, u32 kind, u32 fi
 		at = walk->fp;
 		break;
 	case ROW_REGISTER:
-		if (walk->is_return || !walk->has_registers)
+	case ROW_SP_INDEXED:
+		if (walk->is_return)
 			return unwind_end(walk, STOP_BAD_ROW);
-		*ret_cfa = walk->registers[(field >> 12) & (REGISTER_COUNT - 1)] +
-			   8 * (u64)(field & 0xfff);
-		return 0;
+		at = walk->registers[(field >> 12) & (REGISTER_COUNT - 1)];
+		if (kind == ROW_REGISTER) {
+			*ret_cfa = at + 8 * (u64)(field & 0xfff);
+			return 0;
+		}
+		at = walk->sp + 8 * at;
+		field &= 0xfff;
+		break;
 	default:
 		return unwind_end(walk, STOP_BAD_ROW);
 	}
 	at += (u64)(8 * (s64)(s16)field);
 	if (unwind_read(ret_cfa, sizeof(*ret_cfa), at))
 		return unwind_end(walk, STOP_UNREADABLE);
-	if (kind == ROW_SP_DEREF8 || kind == ROW_FP_DEREF8)
+	if (kind == ROW_SP_DEREF8 || kind == ROW_FP_DEREF8 || kind == ROW_SP_INDEXED)
 		*ret_cfa += 8;
 	return 0;
 }
@@ -221,16 +229,14 @@ static __always_inline int unwind_by_row(struct unwind_walk *walk, const struct 
 	return ip ? 0 : unwind_end(walk, STOP_ZERO);
 }
 
-/*
- * One frame further: 0, or 1 when the walk is over, and why is in stop. The frame's address, inside
- * its calling instruction, is unwind_pc() beforehand.
- */
+/* One frame further: 0, or 1 when the walk is over, and why is in stop. */
 static __always_inline int unwind_step(struct unwind_walk *walk)
 {
 	u64 pc = unwind_pc(walk);
 	struct unwind_mapping *mapping;
 	struct unwind_row *row;
 
+	walk->address = pc;
 	walk->frames++;
 	walk->hash = unwind_mix(walk->hash, pc);
 	mapping = unwind_find_mapping(walk, pc);

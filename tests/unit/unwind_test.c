@@ -163,13 +163,25 @@ static void register_rule_needs_the_innermost_frame(void **state)
 	(void)state;
 	row_is(ROW_REGISTER, 10 << 12 | 1, 0);
 	walk.registers[10] = STACK + 40;
-	walk.has_registers = 1;
 	stack[5] = TEXT + 0x1800;
 	assert_int_equal(unwind_step(&walk), 0);
 	assert_int_equal(walk.ip, TEXT + 0x1800);
 	walk.ip = TEXT + 0x1100;
 	assert_int_equal(unwind_step(&walk), 1);
 	assert_int_equal(walk.stop, STOP_BAD_ROW);
+}
+
+/* As multiplications of big numbers have it: an array below the saved stack pointer. */
+static void indexed_rule_needs_its_register(void **state)
+{
+	(void)state;
+	row_is(ROW_SP_INDEXED, 9 << 12 | 1, 0);
+	walk.registers[9] = 4;
+	stack[5] = STACK + 72;
+	stack[9] = TEXT + 0x1900;
+	assert_int_equal(unwind_step(&walk), 0);
+	assert_int_equal(walk.ip, TEXT + 0x1900);
+	assert_int_equal(walk.sp, STACK + 80);
 }
 
 /* After a signal's frame the address is where it was interrupted: the function may begin there. */
@@ -182,6 +194,7 @@ static void signal_frame_gives_exact_address(void **state)
 	stack[21] = TEXT + 0x1000;
 	assert_int_equal(unwind_step(&walk), 0);
 	assert_int_equal(walk.ip, TEXT + 0x1000);
+	assert_int_equal(walk.address, TEXT + 0x1100);
 	assert_int_equal(unwind_pc(&walk), TEXT + 0x1000);
 	assert_int_equal(walk.sp, STACK + 400);
 	assert_int_equal(walk.fp, 0xabc);
@@ -323,6 +336,7 @@ int main(void)
 		cmocka_unit_test_setup(saved_stack_pointer_is_followed, start),
 		cmocka_unit_test_setup(plt_depends_on_place, start),
 		cmocka_unit_test_setup(register_rule_needs_the_innermost_frame, start),
+		cmocka_unit_test_setup(indexed_rule_needs_its_register, start),
 		cmocka_unit_test_setup(signal_frame_gives_exact_address, start),
 		cmocka_unit_test_setup(outermost_function_ends_it, start),
 		cmocka_unit_test_setup(code_without_table_uses_fp, start),
