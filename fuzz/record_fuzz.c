@@ -11,6 +11,24 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static void handle(const struct signal *signal, const struct rec_hdr *hdr)
+{
+	struct resolver resolver;
+	struct stack_ids stack_ids;
+	const struct services services = {&resolver, &stack_ids};
+	void *state = calloc(1, signal->state_size);
+
+	resolver_none(&resolver);
+	stack_ids_init(&stack_ids, STACK_IDS_MAX);
+	if (signal->open)
+		signal->open(state, &services);
+	signal->on_record(state, hdr);
+	if (signal->release)
+		signal->release(state);
+	stack_ids_free(&stack_ids);
+	free(state);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct rec_hdr *hdr;
@@ -20,12 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	record = malloc(size); /* exactly as large as it is, so that ASan sees one byte too many */
 	memcpy(record, data, size);
-	if (record_check(record, size, &hdr) == RECORD_OK) {
-		void *state = calloc(1, signal_rows[hdr->type].signal->state_size);
-
-		signal_rows[hdr->type].signal->on_record(state, hdr);
-		free(state);
-	}
+	if (record_check(record, size, &hdr) == RECORD_OK)
+		handle(signal_rows[hdr->type].signal, hdr);
 	free(record);
 	return 0;
 }

@@ -23,6 +23,13 @@ void hash_free(struct hash *hash)
 	hash->count = hash->capacity = hash->slot_count = 0;
 }
 
+void hash_clear(struct hash *hash)
+{
+	if (hash->count)
+		memset(hash->slots, 0, hash->slot_count * sizeof(*hash->slots));
+	hash->count = 0;
+}
+
 static u64 mix(u64 value)
 {
 	value = (value ^ (value >> 32)) * 0x9e3779b97f4a7c15ULL;

@@ -26,6 +26,7 @@ struct hash {
 
 void hash_init(struct hash *hash, size_t item_size, size_t key_size, size_t max);
 void hash_free(struct hash *hash);
+void hash_clear(struct hash *hash); /* has no items any more; its memory stays for the next ones */
 
 /* The item with this key, or NULL. Valid until the next hash_add(). */
 void *hash_find(const struct hash *hash, const void *key);

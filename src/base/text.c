@@ -46,6 +46,32 @@ int text_parse_u64(const char *text, u64 least, u64 most, u64 *ret_value)
 	return parse_ranged(text, text + strlen(text), least, most, ret_value);
 }
 
+int text_parse_duration(const char *text, u64 least_ns, u64 most_ns, u64 *ret_ns)
+{
+	static const struct {
+		const char *name;
+		u64 ns;
+	} units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+	const char *unit = text + strspn(text, "0123456789");
+	u64 value;
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		int err;
+
+		if (strcmp(unit, units[i].name) != 0)
+			continue;
+		err = parse_span(text, unit, &value);
+		if (err)
+			return err;
+		if (__builtin_mul_overflow(value, units[i].ns, &value) || value < least_ns ||
+		    value > most_ns)
+			return -ERANGE;
+		*ret_ns = value;
+		return 0;
+	}
+	return -EINVAL;
+}
+
 int text_parse_list(const char *text, u64 least, u64 most, u32 *values, size_t max,
 		    size_t *ret_count)
 {

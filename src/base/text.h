@@ -16,6 +16,9 @@
 /* The whole of text is one decimal number within [least, most]: 0, -EINVAL or -ERANGE. */
 int text_parse_u64(const char *text, u64 least, u64 most, u64 *ret_value);
 
+/* A whole number and its unit, "100us", "2s"; ns, us, ms or s: as text_parse_u64(). */
+int text_parse_duration(const char *text, u64 least_ns, u64 most_ns, u64 *ret_ns);
+
 /* Comma-separated numbers: 0 and *ret_count, -EINVAL, -ERANGE, or -E2BIG for more than max. */
 int text_parse_list(const char *text, u64 least, u64 most, u32 *values, size_t max,
 		    size_t *ret_count);

@@ -135,9 +135,12 @@ static int load_what_can_be(struct capture *capture)
 {
 	int err = -EINVAL;
 
-	for (int round = 0; round <= CAPTURE_LOAD_ROUNDS_MAX && probes_on(capture); round++) {
+	for (int round = 0; round <= CAPTURE_LOAD_ROUNDS_MAX; round++) {
 		int source = 0;
 
+		fallback_choose(capture);
+		if (!probes_on(capture))
+			break;
 		bpflog_begin(&capture->log);
 		err = object_load_all(capture, &source);
 		bpflog_end();
@@ -198,10 +201,11 @@ int capture_attach(struct capture *capture)
 	for (size_t i = 0; i < capture->config.probe_count; i++) {
 		struct capture_probe *probe = &capture->probes[i];
 
+		probe->is_resting = !fallback_is_needed(capture, probe->spec);
 		if (!probe_is_on(probe))
 			continue;
 		bpflog_begin(&capture->log);
-		err = attach_probe(probe);
+		err = probe->program ? attach_probe(probe) : -ENOENT;
 		bpflog_end();
 		if (err) {
 			attach_undo(probe);

@@ -32,6 +32,8 @@ struct capture_config {
 	pid_t worker_pid; /* excluded, as dwell itself is */
 	u32 canary_syscall;
 	bool split;		 /* Tier B */
+	u32 sample_period_ns;	 /* what one sample on a CPU stands for; 0: there are none */
+	u32 seed;		 /* of what is chosen at random; 0: the default */
 	const char *verdict_dir; /* remembers what this boot and build refuse; NULL: try all */
 	struct queue *queue;
 
@@ -71,6 +73,9 @@ int capture_attach(struct capture *capture);
 
 /* How far probe i got, and why no further (failure->err is 0 for one that is attached). */
 const struct failure *capture_failure(const struct capture *capture, size_t i);
+
+/* Probe i is a fallback that is not needed: neither attached nor a failure. */
+bool capture_is_resting(const struct capture *capture, size_t i);
 
 /*
  * Runs probe i, a PROBE_ITER, once; the records that it writes go to the worker: 0 or -errno;

@@ -151,6 +151,20 @@ static int check_filters(const struct capture_config *config, struct complaint *
 	return err;
 }
 
+/* What it replaces is judged before it is. */
+static int check_fallback(const struct capture_config *config, size_t i,
+			  struct complaint *complaint)
+{
+	const char *program = config->probes[i].fallback_of;
+
+	for (size_t k = 0; program && k < i; k++)
+		if (!strcmp(config->probes[k].program, program))
+			return 0;
+	return program ? complain(complaint, -EINVAL, config->probes[i].program,
+				  "is a fallback of a program that is not before it")
+		       : 0;
+}
+
 int capture_live_check(const struct live_config *live, char *ret_complaint, size_t size)
 {
 	struct complaint complaint = {ret_complaint, size};
@@ -177,5 +191,7 @@ int capture_config_check(const struct capture_config *config, char *ret_complain
 	err = check_filters(config, &complaint);
 	for (size_t i = 0; i < config->probe_count && !err; i++)
 		err = check_probe(&config->probes[i], &complaint);
+	for (size_t i = 0; i < config->probe_count && !err; i++)
+		err = check_fallback(config, i, &complaint);
 	return err;
 }

@@ -18,7 +18,8 @@ struct capture_probe {
 	struct bpf_program *program; /* belongs to its object */
 	struct bpf_link **links;     /* one, or one per CPU for a perf event */
 	size_t link_count;
-	int link_fd; /* of a kind that this libbpf does not know; -1: none */
+	int link_fd;	 /* of a kind that this libbpf does not know; -1: none */
+	bool is_resting; /* a fallback that is not needed */
 	struct failure failure;
 };
 
@@ -50,6 +51,10 @@ bool object_map_is_shared(const struct bpf_map *map);
 int object_source_of(const struct probe *spec); /* index, or -ENOENT */
 u64 object_build_hash(void);
 
+/* fallback.c */
+void fallback_choose(struct capture *capture); /* who rests in the next load */
+bool fallback_is_needed(const struct capture *capture, const struct probe *spec);
+
 /* attach.c */
 int attach_probe(struct capture_probe *probe);
 void attach_undo(struct capture_probe *probe);
@@ -60,7 +65,7 @@ void verdicts_write(const struct capture *capture);
 
 static inline bool probe_is_on(const struct capture_probe *probe)
 {
-	return probe->failure.err == 0;
+	return probe->failure.err == 0 && !probe->is_resting;
 }
 
 #endif

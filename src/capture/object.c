@@ -188,6 +188,8 @@ static int set_knobs(const struct capture *capture, struct bpf_object *object)
 		{"cfg_task_storage", capture->has_task_storage},
 		{"cfg_task_regs", capture->has_task_regs},
 		{"cfg_split", capture->config.split},
+		{"cfg_sample_period_ns", capture->config.sample_period_ns},
+		{"cfg_seed", capture->config.seed ? capture->config.seed : 1},
 		{"cfg_wake_bytes", capture->config.ring_bytes / 8},
 		{"cfg_canary_syscall", capture->config.canary_syscall},
 	};

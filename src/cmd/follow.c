@@ -66,6 +66,23 @@ static void add_probes(struct follow *follow, const struct signal *signal)
 			follow->probes[follow->probe_count++] = signal->probes[i];
 }
 
+/* The one that samples by a clock does so as often as was asked for, or is left out. */
+static void add_sample_probes(struct follow *follow)
+{
+	size_t count = follow->probe_count;
+
+	add_probes(follow, &signal_sample);
+	for (size_t i = count; i < follow->probe_count; i++) {
+		struct probe probe = follow->probes[i];
+
+		if (probe.kind == PROBE_PERF)
+			probe.perf_freq = follow->options->stacks.freq;
+		if (probe.kind != PROBE_PERF || probe.perf_freq)
+			follow->probes[count++] = probe;
+	}
+	follow->probe_count = count;
+}
+
 /* 0 or -EOPNOTSUPP, told: what was asked for is not replaced by less. */
 static int choose_tier(struct follow *follow)
 {
@@ -93,7 +110,19 @@ static void choose_probes(struct follow *follow)
 	add_probes(follow, &signal_process);
 	if (follow->tier == TIER_B)
 		add_probes(follow, &signal_calls);
-	add_probes(follow, &signal_sample);
+	if (!follow->options->stacks.is_off)
+		add_sample_probes(follow);
+}
+
+static void choose_stacks(const struct follow *follow, struct capture_config *config)
+{
+	const struct stack_options *stacks = &follow->options->stacks;
+
+	config->seed = stacks->seed;
+	config->sample_period_ns = stacks->freq ? (u32)(NS_PER_S / stacks->freq) : 0;
+	config->live.min_block_ns = stacks->min_block_ns;
+	if (stacks->is_off)
+		config->live.block_stacks = 0;
 }
 
 /* The one place where the tasks that a person chose become the capture's filter. */
@@ -108,6 +137,17 @@ static void choose_tasks(struct follow *follow, struct capture_config *config)
 	select_apply(tasks, config);
 }
 
+/* Does another probe do its work? */
+static bool is_replaced(const struct follow *follow, const char *program)
+{
+	for (size_t i = 0; i < follow->probe_count; i++)
+		if (follow->probes[i].fallback_of &&
+		    !strcmp(follow->probes[i].fallback_of, program) &&
+		    !capture_failure(follow->capture, i)->err)
+			return true;
+	return false;
+}
+
 /* A ledger with a hole would not close; without an optional hook there is less to tell. */
 static int check_probes(const struct follow *follow)
 {
@@ -118,7 +158,8 @@ static int check_probes(const struct follow *follow)
 		if (!failure->err)
 			continue;
 		doctor_explain(failure, &cause);
-		if (follow->probes[i].is_optional) {
+		if (follow->probes[i].is_optional ||
+		    is_replaced(follow, follow->probes[i].program)) {
 			log_verbose("without %s: %s → %s", follow->probes[i].program, cause.text,
 				    cause.remedy);
 			continue;
@@ -168,6 +209,7 @@ static int start_capture(struct follow *follow)
 	choose_probes(follow);
 	config.probe_count = follow->probe_count;
 	capture_live_defaults(&config.live);
+	choose_stacks(follow, &config);
 	choose_tasks(follow, &config);
 	follow->live = config.live;
 	if (config.split)

@@ -17,11 +17,22 @@
 
 enum tier { TIER_DEFAULT, TIER_A, TIER_B };
 
+/* What --no-stacks and the options beside it say. */
+struct stack_options {
+	bool is_off;
+	u32 freq;	  /* samples a second on each CPU; 0: none */
+	u64 min_block_ns; /* waits of this length have their stack taken in any case */
+	u32 seed;	  /* of which shorter ones have; never 0 */
+	bool lines;	  /* source lines are looked up, too ... */
+	bool inlines;	  /* ... and functions that were inlined */
+};
+
 struct follow_options {
 	const char *output;	    /* NULL: the session stays in memory */
 	char **command;		    /* NULL: none */
 	struct selection selection; /* of tasks; without a command, or narrowing it */
 	enum tier tier;
+	struct stack_options stacks;
 	u64 duration_ns;	  /* 0: until the command ends, or a signal comes */
 	const char *max_overhead; /* as it was given; NULL: not */
 	double overhead_limit;	  /* what it means, of the host's CPU time; 0: no limit */

@@ -12,22 +12,46 @@
 
 enum measure_option {
 	MEASURE_OUTPUT = 'o',
+	MEASURE_FREQ = 'F',
 	MEASURE_TIER = 0x100,
 	MEASURE_LABEL,
 	MEASURE_NOTE,
-	MEASURE_OVERHEAD
+	MEASURE_OVERHEAD,
+	MEASURE_MIN_BLOCK,
+	MEASURE_NO_STACKS,
+	MEASURE_LINES,
+	MEASURE_INLINE,
+	MEASURE_SEED
 };
 
 /* For getopt_long(): rows of the command's own table, and letters of its own string. */
-#define MEASURE_LETTERS "o:"
+#define MEASURE_LETTERS "o:F:"
 #define MEASURE_LONGS                                                                              \
 	{"output", required_argument, NULL, MEASURE_OUTPUT},                                       \
 		{"tier", required_argument, NULL, MEASURE_TIER},                                   \
 		{"max-overhead", required_argument, NULL, MEASURE_OVERHEAD},                       \
+		{"freq", required_argument, NULL, MEASURE_FREQ},                                   \
+		{"min-block", required_argument, NULL, MEASURE_MIN_BLOCK},                         \
+		{"no-stacks", no_argument, NULL, MEASURE_NO_STACKS},                               \
+		{"lines", no_argument, NULL, MEASURE_LINES},                                       \
+		{"inline", no_argument, NULL, MEASURE_INLINE},                                     \
+		{"seed", required_argument, NULL, MEASURE_SEED},                                   \
 		{"label", required_argument, NULL, MEASURE_LABEL},                                 \
 	{                                                                                          \
 		"note", required_argument, NULL, MEASURE_NOTE                                      \
 	}
+
+#define MEASURE_STACKS_USAGE                                                                       \
+	"  -F, --freq HZ        samples a second on each CPU (default 49; 0: none)\n"              \
+	"  --min-block TIME     waits so long always have their stack taken, as in 100us or\n"     \
+	"                       2s (default 1ms); of shorter ones some have\n"                     \
+	"  --no-stacks          no samples, and no stacks of waits\n"                              \
+	"  --lines              source lines too, where there is debug information\n"              \
+	"  --inline             inlined functions too, likewise\n"                                 \
+	"  --seed N             for the choice of short waits (default: at random)\n"
+
+/* What holds if no option says otherwise; before the first measure_take(). */
+void measure_defaults(struct follow_options *options);
 
 /* --max-overhead: 0; -EINVAL, told on stderr. */
 int measure_limit(struct follow_options *options, const char *value);

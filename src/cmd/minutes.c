@@ -100,6 +100,15 @@ static void add_labels(struct minutes *minutes, const struct follow_options *opt
 	}
 }
 
+static void add_stacks(struct minutes *minutes, const struct stack_options *stacks)
+{
+	add_number(minutes, "freq", stacks->is_off ? 0 : stacks->freq);
+	if (stacks->is_off)
+		return;
+	add_number(minutes, "min_block_ns", stacks->min_block_ns);
+	add_number(minutes, "seed", stacks->seed);
+}
+
 static void begin_burst(struct minutes *minutes)
 {
 	if (minutes->stats_fd >= 0)
@@ -170,6 +179,7 @@ void minutes_begin(struct minutes *minutes, const struct follow_options *options
 		snprintf(filter, sizeof(filter), "command");
 	add_fact(minutes, "filter", filter);
 	add_fact(minutes, "max_overhead", options->max_overhead);
+	add_stacks(minutes, &options->stacks);
 	add_fact(minutes, "note", options->note);
 	add_labels(minutes, options);
 	send_rows(minutes);
@@ -240,7 +250,8 @@ static bool is_any_silent(const struct minutes *minutes)
 
 		cost_read_probe(minutes->capture, i, &cost);
 		if (minutes->probes[i].kind != PROBE_ITER && !minutes->probes[i].is_rare &&
-		    !cost.runs && !capture_failure(minutes->capture, i)->err)
+		    !cost.runs && !capture_failure(minutes->capture, i)->err &&
+		    !capture_is_resting(minutes->capture, i))
 			return true;
 	}
 	return false;
@@ -308,12 +319,13 @@ static void add_hooks(struct minutes *minutes)
 		struct probe_cost cost;
 
 		cost_read_probe(minutes->capture, i, &cost);
-		/* An iterator that nobody needed is not silent. */
-		if (minutes->probes[i].kind == PROBE_ITER && !cost.runs && !err)
+		/* An iterator or a fallback that nobody needed is not silent. */
+		if (capture_is_resting(minutes->capture, i) ||
+		    (minutes->probes[i].kind == PROBE_ITER && !cost.runs && !err))
 			continue;
 		const struct cell cells[] = {
 			text_cell(minutes->probes[i].program),
-			{.kind = CELL_NULL},
+			text_cell(minutes->probes[i].fallback_of),
 			cell_number(!err),
 			text_cell(err ? strerror(err) : NULL),
 			cell_number(cost.runs),

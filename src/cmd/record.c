@@ -13,8 +13,10 @@
 
 static const char usage[] =
 	"Usage: dwell record [-o FILE] [-d SECONDS] [-a | -p PIDS | ...] [--tier A|B]\n"
-	"                    [--max-overhead PERCENT] [--label NAME=VALUE]...\n"
-	"                    [--note TEXT] [-v] [-q] [-- COMMAND [ARGS]]\n"
+	"                    [--max-overhead PERCENT] [-F HZ] [--min-block TIME]\n"
+	"                    [--no-stacks] [--lines] [--inline] [--seed N]\n"
+	"                    [--label NAME=VALUE]... [--note TEXT] [-v] [-q]\n"
+	"                    [-- COMMAND [ARGS]]\n"
 	"\n"
 	"Records where the time of the host's threads goes, window by window, into a\n"
 	"session that dwell report shows: of all, of some processes, or of a command and\n"
@@ -27,7 +29,7 @@ static const char usage[] =
 	"                       B: system calls and page faults too\n"
 	"  --max-overhead PCT   how much of the host's CPU time dwell may use (default 1%\n"
 	"                       with -a, else no limit); then it gives up Tier B, detail,\n"
-	"                       and at last the measurement, and says so\n"
+	"                       and at last the measurement, and says so\n" MEASURE_STACKS_USAGE
 	"  --label NAME=VALUE   note a parameter of the workload in the session\n"
 	"  --note TEXT          note a sentence in it\n"
 	"  -v, --verbose        also what libbpf and the kernel say\n"
@@ -112,6 +114,7 @@ static int parse(int argc, char **argv, struct options *options)
 	};
 	int option;
 
+	measure_defaults(&options->follow);
 	while ((option = getopt_long(argc, argv, "+hvqd:" MEASURE_LETTERS SELECT_LETTERS, longs,
 				     NULL)) != -1)
 		if (take_option(options, option))

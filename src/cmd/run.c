@@ -15,7 +15,8 @@
 
 static const char usage[] =
 	"Usage: dwell run [-o FILE] [--json] [--tier A|B] [--max-overhead PERCENT]\n"
-	"                 [--label NAME=VALUE]... [--note TEXT] [-v] [-q]\n"
+	"                 [-F HZ] [--min-block TIME] [--no-stacks] [--lines] [--inline]\n"
+	"                 [--seed N] [--label NAME=VALUE]... [--note TEXT] [-v] [-q]\n"
 	"                 -- COMMAND [ARGS]\n"
 	"\n"
 	"Runs a command and tells where its wall time went, and its children's: every\n"
@@ -28,7 +29,8 @@ static const char usage[] =
 	"  --tier A|B           A: scheduler hooks only; B: system calls and page faults\n"
 	"                       too (default)\n"
 	"  --max-overhead PCT   most of the host's CPU time that dwell may use; above, it\n"
-	"                       gives up Tier B, detail, and at last the measurement\n"
+	"                       gives up Tier B, detail, and at last the "
+	"measurement\n" MEASURE_STACKS_USAGE
 	"  --label NAME=VALUE   note a parameter of the workload in the session\n"
 	"  --note TEXT          note a sentence in it\n"
 	"  -v, --verbose        also what libbpf and the kernel say\n"
@@ -82,6 +84,7 @@ static int parse(int argc, char **argv, struct options *options)
 	};
 	int option;
 
+	measure_defaults(&options->follow);
 	/* "+": the command's own options are not ours. */
 	while ((option = getopt_long(argc, argv, "+hvq" MEASURE_LETTERS, longs, NULL)) != -1)
 		if (take_option(options, option))

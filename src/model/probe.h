@@ -47,6 +47,13 @@ struct probe {
 	bool is_rare;	       /* its silence says nothing */
 	const char *companion; /* a program to be put into maps[0], a program array, or NULL */
 
+	/*
+	 * The program, of a probe before it, whose work this one does if that cannot be loaded or
+	 * attached; until then it rests. Of a PROBE_SECTION only the load is waited for: it has a
+	 * hook that is looked for then, such as tp_btf. NULL: it is wanted in any case.
+	 */
+	const char *fallback_of;
+
 	/* Maps that only its signal uses. A map that no wanted probe names is not created. */
 	const char *maps[PROBE_MAPS_MAX];
 

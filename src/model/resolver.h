@@ -8,6 +8,7 @@
 #define DWELL_MODEL_RESOLVER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "../../abi/types.h"
 
@@ -66,5 +67,8 @@ struct resolver {
 	size_t (*name)(struct resolver *resolver, const struct place *place,
 		       struct frame_name ret_names[FRAME_NAMES_MAX]);
 };
+
+/* One that knows nothing: every address is in module 0, and none has a name. */
+void resolver_none(struct resolver *ret_resolver);
 
 #endif

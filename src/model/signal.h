@@ -12,6 +12,7 @@
 #include "probe.h"
 #include "resolver.h"
 #include "sink.h"
+#include "stack_ids.h"
 
 /*
  * What a signal could not keep, counted in its own state: a u64 that only grows, at this place.
@@ -23,14 +24,24 @@ struct signal_loss {
 	size_t offset;
 };
 
+/* What the worker lends to signals: made before they are opened, there until it ends. */
+struct services {
+	struct resolver *resolver;
+	struct stack_ids *stack_ids;
+};
+
 struct signal {
 	const char *about; /* one line for people */
 	const struct probe *probes;
 	size_t probe_count;
 	size_t state_size; /* zeroed memory that on_record gets, one per worker */
 
-	/* Called once, in the unprivileged worker, before anything else; NULL: nothing to do. */
-	void (*open)(void *state, struct resolver *resolver);
+	/*
+	 * Called once, in the unprivileged worker, before anything else; release() frees what the
+	 * state owns, but not the state; NULL: nothing to do.
+	 */
+	void (*open)(void *state, const struct services *services);
+	void (*release)(void *state);
 
 	/* Runs in the unprivileged worker; the record has been checked against its row. */
 	void (*on_record)(void *state, const struct rec_hdr *record);

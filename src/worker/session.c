@@ -100,8 +100,8 @@ static int open_session(struct session_inside *session, int *fd, const void *req
 	return writer_open(session->db_fd, session->wal_fd, &session->writer);
 }
 
-/* What a signal had no room for in this window. */
-static void write_losses(struct session_inside *session, int id, const void *state, u64 window)
+/* What a signal had no room for in the last window; when all is closed it may be more. */
+static void write_losses(struct session_inside *session, int id, const void *state)
 {
 	const struct signal *signal = signal_rows[id].signal;
 	struct sink *sink = writer_sink(session->writer);
@@ -111,9 +111,11 @@ static void write_losses(struct session_inside *session, int id, const void *sta
 		u64 *told = &session->told_losses[id][i], now;
 
 		memcpy(&now, (const char *)state + loss->offset, sizeof(now));
-		const struct cell cells[] = {cell_number(window),
-					     cell_text(loss->name, strlen(loss->name)),
-					     cell_number(now - *told)};
+		const struct cell cells[] = {
+			cell_number(session->window),
+			cell_text(loss->name, strlen(loss->name)),
+			cell_number(now - session->begun_losses[id][i]),
+		};
 
 		if (now != *told)
 			sink->add(sink, &store_tables[TABLE_LOSSES], cells);
@@ -128,13 +130,15 @@ static int end_window(struct session_inside *session, const struct window_reques
 	const struct cell cells[] = {cell_number(request->window), cell_number(request->begin_ns),
 				     cell_number(request->end_ns)};
 
+	session->window = request->window;
+	memcpy(session->begun_losses, session->told_losses, sizeof(session->begun_losses));
 	for (int id = 0; id < SIGNAL_LIMIT; id++) {
 		const struct signal *signal = signal_rows[id].signal;
 
 		if (signal && signal->flush)
 			signal->flush(states[id], request->window, sink);
 		if (signal && states[id])
-			write_losses(session, id, states[id], request->window);
+			write_losses(session, id, states[id]);
 	}
 	sink->add(sink, &store_tables[TABLE_WINDOWS], cells);
 	return writer_commit(session->writer);
@@ -150,6 +154,8 @@ static int close_session(struct session_inside *session, void *const states[])
 
 		if (signal && signal->close)
 			signal->close(states[id], sink);
+		if (signal && states[id])
+			write_losses(session, id, states[id]);
 	}
 	err = writer_close(session->writer);
 	session->writer = NULL;

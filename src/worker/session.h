@@ -41,7 +41,9 @@ struct session_inside {
 	struct writer *writer; /* NULL: no session is open */
 	int db_fd;	       /* 0: none; standard files are never sessions */
 	int wal_fd;
-	u64 told_losses[SIGNAL_LIMIT][SIGNAL_LOSSES_MAX]; /* that the session has */
+	u64 window;					   /* the last one that was written */
+	u64 told_losses[SIGNAL_LIMIT][SIGNAL_LOSSES_MAX];  /* that the session has */
+	u64 begun_losses[SIGNAL_LIMIT][SIGNAL_LOSSES_MAX]; /* those when that window began */
 };
 
 /* Runs one job with the signals' states: 0 or -errno. A descriptor that it keeps becomes -1. */

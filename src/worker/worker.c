@@ -17,6 +17,7 @@
 #include "../model/signal.h"
 #include "privileges.h"
 #include "session.h"
+#include "unwinding.h"
 
 #define CALL_TIMEOUT_MS 5000
 #define STOP_GRACE_NS	(500 * NS_PER_MS)
@@ -53,9 +54,20 @@ struct inside {
 	int sock;
 	const worker_job *jobs;
 	size_t job_count;
+	struct resolver resolver;
+	struct stack_ids stack_ids;
+	struct services services;
 	void *states[SIGNAL_LIMIT];
 	struct session_inside session;
+	struct unwinding_inside unwinding;
 };
+
+static void make_services(struct inside *self)
+{
+	resolver_none(&self->resolver);
+	stack_ids_init(&self->stack_ids, STACK_IDS_MAX);
+	self->services = (struct services){&self->resolver, &self->stack_ids};
+}
 
 static int make_states(struct inside *self)
 {
@@ -65,6 +77,8 @@ static int make_states(struct inside *self)
 		self->states[id] = calloc(1, signal_rows[id].signal->state_size);
 		if (!self->states[id])
 			return -ENOMEM;
+		if (signal_rows[id].signal->open)
+			signal_rows[id].signal->open(self->states[id], &self->services);
 	}
 	return 0;
 }
@@ -146,6 +160,11 @@ static ssize_t run_job(struct inside *self, const struct request *request, size_
 	if (request->job >= SESSION_JOB_FIRST &&
 	    request->job < SESSION_JOB_FIRST + SESSION_JOB_COUNT)
 		return run_session_job(self, request, size, fd);
+	if (request->job >= UNWINDING_JOB_FIRST &&
+	    request->job < UNWINDING_JOB_FIRST + UNWINDING_JOB_COUNT)
+		return unwinding_inside_run(
+			&self->unwinding, (enum unwinding_job)(request->job - UNWINDING_JOB_FIRST),
+			fd, request->bytes, size, reply->bytes, sizeof(reply->bytes));
 	if (request->job < self->job_count)
 		return self->jobs[request->job](*fd, request->bytes, size, reply->bytes,
 						sizeof(reply->bytes));
@@ -197,6 +216,9 @@ static void run_inside(int sock, void *context)
 	self->sock = sock;
 	if (!err)
 		err = child_die_with_parent();
+	make_services(self);
+	if (!err)
+		err = unwinding_inside_open(&self->unwinding);
 	if (!err)
 		err = make_states(self);
 	if (err) {

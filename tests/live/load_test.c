@@ -61,6 +61,43 @@ static void refusal_takes_only_its_probe(struct rig *rig)
 	capture_close(capture);
 }
 
+/* Whether the second probe, a fallback of the first, delivers what it does alone. */
+static void try_fallback(struct rig *rig, struct probe first, bool is_needed, const char *what)
+{
+	const struct probe probes[] = {
+		first,
+		{.program = "canary_bounded", .fallback_of = first.program},
+		{.program = "canary_raw_tp", .fallback_of = "canary_bounded"},
+	};
+	struct capture_config config = rig_config(rig, probes, ARRAY_SIZE(probes));
+	struct capture *capture = rig_capture(&config);
+
+	if (!tap(capture != NULL, "%s: a capture with fallbacks loads", what))
+		return;
+	tap(!capture_failure(capture, 1)->err && capture_is_resting(capture, 1) == !is_needed,
+	    "%s: its fallback %s", what, is_needed ? "is attached" : "rests, and has not failed");
+	tap(capture_is_resting(capture, 2) && !capture_failure(capture, 2)->err,
+	    "%s: the fallback's own fallback rests", what);
+	tap(!capture_is_resting(capture, 0) && !capture_failure(capture, 0)->err == !is_needed,
+	    "%s: errno %d", what, capture_failure(capture, 0)->err);
+	tap(rig_fire(rig, 100) && rig_count(rig, capture, &config) == 100,
+	    "%s: one of them delivers each of 100 events", what);
+	capture_close(capture);
+}
+
+static void fallbacks_rest_until_they_are_needed(struct rig *rig)
+{
+	try_fallback(rig, tp_btf, false, "a probe that works");
+	try_fallback(rig, (struct probe){.program = "canary_absent"}, true,
+		     "one that is not loaded");
+	try_fallback(rig,
+		     (struct probe){.program = "canary_perf",
+				    .kind = PROBE_PERF,
+				    .perf_type = 0xffff,
+				    .perf_freq = 1},
+		     true, "one that is not attached");
+}
+
 static void refusals_are_remembered(struct rig *rig)
 {
 	const struct probe probes[] = {tp_btf, {.program = "canary_refused"}};
@@ -184,6 +221,7 @@ int main(void)
 	if (!tap(!rig_start(&rig, QUEUE_BYTES_DEFAULT), "the worker starts"))
 		return 1;
 	refusal_takes_only_its_probe(&rig);
+	fallbacks_rest_until_they_are_needed(&rig);
 	refusals_are_remembered(&rig);
 	counts_balance(&rig);
 	filters_let_through_what_they_say(&rig);

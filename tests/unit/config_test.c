@@ -150,6 +150,22 @@ static void probes_are_checked(void **state)
 	}
 }
 
+static void fallbacks_come_after_what_they_replace(void **state)
+{
+	struct probe probes[] = {{.program = "x"}, {.program = "y", .fallback_of = "x"}};
+	struct capture_config config = good();
+
+	(void)state;
+	config.probes = probes;
+	config.probe_count = 2;
+	assert_int_equal(check(&config), 0);
+	probes[1].fallback_of = "y";
+	assert_int_equal(check(&config), -EINVAL);
+	probes[1].fallback_of = NULL;
+	probes[0].fallback_of = "y";
+	assert_int_equal(check(&config), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +175,7 @@ int main(void)
 		cmocka_unit_test(filters_are_checked),
 		cmocka_unit_test(live_knobs_are_checked),
 		cmocka_unit_test(probes_are_checked),
+		cmocka_unit_test(fallbacks_come_after_what_they_replace),
 	};
 
 	return cmocka_run_group_tests_name("config", tests, NULL, NULL);

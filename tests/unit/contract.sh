@@ -51,7 +51,7 @@ printf '#include "src/model/signal.h"\nint main(void) { return signal_rows[31].s
 links() {
 	local signals
 	mapfile -t signals < <(find "$copy/signals" -name '*.c' ! -name '*.bpf.c')
-	$CC -std=gnu11 -D_GNU_SOURCE -I"$copy" "$copy/main.c" "$copy/src/model/signal.c" "$copy"/src/base/*.c \
+	$CC -std=gnu11 -D_GNU_SOURCE -I"$copy" "$copy/main.c" "$copy"/src/model/{signal,stack_ids}.c "$copy"/src/base/*.c \
 		"${signals[@]}" "$@" -o "$copy/a.out"
 }
 does_not_link() { ! links -w 2>/dev/null; }

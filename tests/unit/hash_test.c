@@ -42,6 +42,27 @@ static void items_are_found_by_their_key(void **state)
 	hash_free(&hash);
 }
 
+static void cleared_hash_is_as_new(void **state)
+{
+	struct hash hash;
+
+	(void)state;
+	hash_init(&hash, sizeof(struct item), sizeof(u64), 100);
+	hash_clear(&hash); /* before it has any memory */
+	for (u64 round = 0; round < 3; round++) {
+		for (u64 key = round; key < round + 100; key++) {
+			struct item *item = hash_add(&hash, &key);
+
+			assert_true(item && item->value == 0);
+			item->value = 1;
+		}
+		hash_clear(&hash);
+		assert_int_equal(hash.count, 0);
+		assert_null(hash_find(&hash, &(u64){50}));
+	}
+	hash_free(&hash);
+}
+
 static void keys_may_have_any_length(void **state)
 {
 	struct hash hash;
@@ -142,6 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(items_are_found_by_their_key),
+		cmocka_unit_test(cleared_hash_is_as_new),
 		cmocka_unit_test(keys_may_have_any_length),
 		cmocka_unit_test(numbers_come_and_go),
 		cmocka_unit_test(foreign_text_becomes_valid),

@@ -418,6 +418,14 @@ static void worker_writes_a_session(void **state)
 			.seq = 1},
 		.cpu = 99999, /* what has no place is told */
 	};
+	const struct rec_sample sample = {
+		.hdr = {.type = SIG_SAMPLE,
+			.version = SIG_VERSION_SAMPLE,
+			.size = sizeof(sample),
+			.ts_ns = 1,
+			.seq = 1},
+		.stack = 5, /* which never comes: found out when all is over */
+	};
 	const struct cell meta[] = {cell_text("note", 4), cell_text("hi", 2)};
 	struct rows rows = {0};
 	struct session_files files;
@@ -438,7 +446,14 @@ static void worker_writes_a_session(void **state)
 	assert_true(queue_push(queue, &beyond, sizeof(beyond), 1));
 	assert_true(queue_push(queue, &beyond, sizeof(beyond), 1));
 	assert_int_equal(worker_session_window(worker, 0, 0, 1000), 0);
+	assert_true(queue_push(queue, &sample, sizeof(sample), 1));
+	assert_true(queue_push(queue, &beyond, sizeof(beyond), 1));
 	assert_int_equal(worker_session_window(worker, 1, 1000, 2000), 0);
+	assert_true(queue_push(queue, &beyond, sizeof(beyond), 1));
+	assert_true(queue_push(queue, &sample, sizeof(sample), 1));
+	assert_int_equal(worker_session_window(worker, 2, 2000, 3000), 0);
+	assert_true(queue_push(queue, &sample, sizeof(sample), 1));
+	assert_int_equal(worker_session_window(worker, 3, 3000, 4000), 0);
 	assert_int_equal(worker_session_close(worker), 0);
 	worker_stop(worker);
 	queue_destroy(queue);
@@ -448,9 +463,17 @@ static void worker_writes_a_session(void **state)
 	assert_int_equal(number(session, "SELECT end_ns - begin_ns FROM threads WHERE pid = 5"),
 			 200);
 	assert_int_equal(number(session, "SELECT count(*) FROM meta WHERE value = 'hi'"), 1);
-	assert_int_equal(number(session, "SELECT count FROM losses WHERE cause = 'cpu_no_place'"),
+	assert_int_equal(number(session, "SELECT count FROM losses WHERE cause = 'cpu_no_place' "
+					 "AND window = 0"),
 			 2);
-	assert_int_equal(number(session, "SELECT count(*) FROM losses"), 1);
+	assert_int_equal(number(session, "SELECT sum(count) FROM losses WHERE window > 0 AND "
+					 "cause = 'cpu_no_place'"),
+			 2);
+	assert_int_equal(number(session, "SELECT count(*) FROM samples WHERE stack = 0"), 3);
+	assert_int_equal(number(session, "SELECT sum(count) FROM losses WHERE window = 3 AND "
+					 "cause = 'sample_no_stack'"),
+			 2);
+	assert_int_equal(number(session, "SELECT count(*) FROM losses"), 5);
 	session_close(session);
 }
 

@@ -32,6 +32,30 @@ static void number_out_of_range_is_refused(void **state)
 	assert_int_equal(value, 7);
 }
 
+static void duration_has_a_unit(void **state)
+{
+	static const char *const bad[] = {"",	   "1",	 "ms",	 "1 ms", "-1ms",
+					  "1.5ms", "1m", "1msx", "0x1s"};
+	u64 ns = 7;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(text_parse_duration(bad[i], 0, ~0ULL, &ns), -EINVAL);
+	assert_int_equal(text_parse_duration("0s", 1, 10, &ns), -ERANGE);
+	assert_int_equal(text_parse_duration("11ns", 1, 10, &ns), -ERANGE);
+	assert_int_equal(text_parse_duration("18446744073709551615s", 0, ~0ULL, &ns), -ERANGE);
+	assert_int_equal(text_parse_duration("18446744073709551616ns", 0, ~0ULL, &ns), -ERANGE);
+	assert_int_equal(ns, 7);
+	assert_int_equal(text_parse_duration("10ns", 1, 10, &ns), 0);
+	assert_int_equal(ns, 10);
+	assert_int_equal(text_parse_duration("100us", 1, ~0ULL, &ns), 0);
+	assert_int_equal(ns, 100000);
+	assert_int_equal(text_parse_duration("1ms", 1, ~0ULL, &ns), 0);
+	assert_int_equal(ns, 1000000);
+	assert_int_equal(text_parse_duration("2s", 1, ~0ULL, &ns), 0);
+	assert_int_equal(ns, 2000000000);
+}
+
 static void list_is_bounded(void **state)
 {
 	u32 values[3];
@@ -85,6 +109,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(number_takes_digits_only),
 		cmocka_unit_test(number_out_of_range_is_refused),
+		cmocka_unit_test(duration_has_a_unit),
 		cmocka_unit_test(list_is_bounded),
 		cmocka_unit_test(symbol_has_no_strange_characters),
 		cmocka_unit_test(file_is_read_up_to_its_bound),

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "resolver.h"
+
+static void place(struct resolver *resolver, u32 generation, u64 address, struct place *ret_place)
+{
+	(void)resolver;
+	(void)generation;
+	*ret_place = (struct place){.address = address};
+}
+
+static void describe(struct resolver *resolver, u32 module, struct module_info *ret_info)
+{
+	(void)resolver;
+	(void)module;
+	*ret_info = (struct module_info){.path = "[unknown]", .build_id = ""};
+}
+
+static size_t name(struct resolver *resolver, const struct place *at,
+		   struct frame_name ret_names[FRAME_NAMES_MAX])
+{
+	(void)resolver;
+	(void)at;
+	ret_names[0] = (struct frame_name){0};
+	return 1;
+}
+
+void resolver_none(struct resolver *ret_resolver)
+{
+	*ret_resolver = (struct resolver){place, describe, name};
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stack_ids.h"
+
+struct entry {
+	u64 key;
+	u64 stack;
+};
+
+void stack_ids_init(struct stack_ids *ids, size_t max)
+{
+	hash_init(&ids->young, sizeof(struct entry), sizeof(u64), max);
+	hash_init(&ids->old, sizeof(struct entry), sizeof(u64), max);
+}
+
+void stack_ids_free(struct stack_ids *ids)
+{
+	hash_free(&ids->young);
+	hash_free(&ids->old);
+}
+
+bool stack_ids_put(struct stack_ids *ids, u64 key, u64 stack)
+{
+	struct entry *entry;
+
+	if (ids->young.count == ids->young.max) {
+		struct hash emptied = ids->old;
+
+		hash_clear(&emptied);
+		ids->old = ids->young;
+		ids->young = emptied;
+	}
+	entry = hash_add(&ids->young, &key);
+	if (!entry)
+		return false;
+	entry->stack = stack;
+	return true;
+}
+
+bool stack_ids_find(struct stack_ids *ids, u64 key, u64 *ret_stack)
+{
+	const struct entry *entry = hash_find(&ids->young, &key);
+
+	if (entry) {
+		*ret_stack = entry->stack;
+		return true;
+	}
+	entry = hash_find(&ids->old, &key);
+	if (!entry)
+		return false;
+	*ret_stack = entry->stack;
+	stack_ids_put(ids, key, *ret_stack); /* it is in use, and so outlives the others */
+	return true;
+}

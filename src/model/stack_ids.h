@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which stack a key of the kernel's stands for: told by the signal that gets stacks, asked by those
+ * whose records name one. Owns its memory. In the worker, which lends it to signals.
+ *
+ * A key is kept as long as it is in use: of those that were told or asked for, the last max at
+ * least are there. So a session of any length has room, and only what was long forgotten is not
+ * found.
+ */
+#ifndef DWELL_MODEL_STACK_IDS_H
+#define DWELL_MODEL_STACK_IDS_H
+
+#include <stdbool.h>
+
+#include "../base/hash.h"
+
+/*
+ * Several times what the kernel side remembers to have sent: what it does not send again must be
+ * here. Both halves full are 6 MB; they grow as they are used.
+ */
+#define STACK_IDS_MAX (128u << 10)
+
+struct stack_ids {
+	struct hash young; /* when it is full, it becomes the old one, which is forgotten */
+	struct hash old;
+};
+
+void stack_ids_init(struct stack_ids *ids, size_t max);
+void stack_ids_free(struct stack_ids *ids);
+
+/* False: there is no memory. */
+bool stack_ids_put(struct stack_ids *ids, u64 key, u64 stack);
+
+/* False: it was not told, or is forgotten. */
+bool stack_ids_find(struct stack_ids *ids, u64 key, u64 *ret_stack);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The symbolizer as its own files see it; nobody else includes this.
+ */
+#ifndef DWELL_SYMBOLIZE_INTERNAL_H
+#define DWELL_SYMBOLIZE_INTERNAL_H
+
+#include "demangle.h"
+#include "kallsyms.h"
+#include "scan.h"
+#include "symbolize.h"
+
+struct symbolize {
+	struct resolver resolver; /* the first: it is how we are called */
+	struct modules modules;
+	struct processes processes;
+	struct unwind_tables *tables; /* NULL: the kernel side has none */
+	struct scan scan;
+	struct mapped *mapped; /* of the scan, when it is finished */
+	u32 vdso;	       /* its module, or 0 */
+	bool wants_lines, wants_inlined;
+
+	struct kallsyms *kallsyms;
+	int kallsyms_fd; /* -1: none */
+	u64 kallsyms_ns; /* when it was read */
+
+	struct symbolize_counts counts;
+	char texts[FRAME_NAMES_MAX][DEMANGLED_MAX]; /* the names that were given out last */
+};
+
+/* resolve.c */
+void resolve_init(struct resolver *resolver);
+
+#endif

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Addresses to places, places to names: what signals ask of the symbolizer.
+ */
+#include <unistd.h>
+
+#include "../base/clock.h"
+#include "internal.h"
+
+#define KALLSYMS_AGAIN_NS (10 * NS_PER_S) /* modules and BPF programs come and go */
+
+static struct symbolize *of(struct resolver *resolver)
+{
+	return (struct symbolize *)resolver;
+}
+
+/* --- the kernel --- */
+
+int symbolize_kallsyms(struct symbolize *symbolize, int fd)
+{
+	struct kallsyms *kallsyms;
+	int err = kallsyms_read(fd, &kallsyms);
+
+	if (err) {
+		close(fd);
+		return err;
+	}
+	kallsyms_close(symbolize->kallsyms);
+	symbolize->kallsyms = kallsyms;
+	symbolize->kallsyms_ns = clock_now_ns();
+	if (symbolize->kallsyms_fd >= 0 && symbolize->kallsyms_fd != fd)
+		close(symbolize->kallsyms_fd);
+	symbolize->kallsyms_fd = fd;
+	return 0;
+}
+
+static void read_kallsyms_again(struct symbolize *symbolize)
+{
+	int fd = symbolize->kallsyms_fd;
+
+	if (fd < 0 || clock_now_ns() - symbolize->kallsyms_ns < KALLSYMS_AGAIN_NS)
+		return;
+	symbolize->kallsyms_ns = clock_now_ns();
+	if (!lseek(fd, 0, SEEK_SET) && symbolize_kallsyms(symbolize, fd))
+		symbolize->kallsyms_fd = -1;
+}
+
+static u64 kernel_text(const struct symbolize *symbolize)
+{
+	return symbolize->kallsyms ? kallsyms_text(symbolize->kallsyms) : 0;
+}
+
+static void place_kernel(struct symbolize *symbolize, u64 address, struct place *ret_place)
+{
+	const char *part = NULL, *name = NULL;
+	const struct module *module = NULL;
+	u64 offset;
+
+	for (int i = 0; i < 2 && symbolize->kallsyms && !name; i++) {
+		name = kallsyms_find(symbolize->kallsyms, address, &part, &offset);
+		if (!name && !i)
+			read_kallsyms_again(symbolize);
+	}
+	if (name && part)
+		module = modules_kernel_part(&symbolize->modules, part);
+	if (module)
+		*ret_place = (struct place){module->id, address};
+	else
+		*ret_place = (struct place){MODULE_KERNEL_ID, address - kernel_text(symbolize)};
+}
+
+static const char *kernel_name(const struct symbolize *symbolize, const struct module *module,
+			       u64 address)
+{
+	const char *part;
+	u64 offset;
+
+	if (!symbolize->kallsyms)
+		return NULL;
+	if (module->kind == MODULE_KERNEL)
+		address += kernel_text(symbolize);
+	return kallsyms_find(symbolize->kallsyms, address, &part, &offset);
+}
+
+/* --- places --- */
+
+static void place(struct resolver *resolver, u32 generation, u64 address, struct place *ret_place)
+{
+	struct symbolize *symbolize = of(resolver);
+	const struct mapped *mapped;
+
+	if (!generation) {
+		place_kernel(symbolize, address, ret_place);
+		return;
+	}
+	mapped = processes_find(&symbolize->processes, generation, address);
+	if (mapped && mapped->module)
+		*ret_place = (struct place){mapped->module, address - mapped->bias};
+	else
+		*ret_place = (struct place){0, address};
+}
+
+static void describe(struct resolver *resolver, u32 id, struct module_info *ret_info)
+{
+	const struct module *module = modules_get(&of(resolver)->modules, id);
+
+	*ret_info = (struct module_info){.kind = MODULE_UNKNOWN, .path = "", .build_id = ""};
+	if (module)
+		*ret_info = (struct module_info){
+			.kind = module->kind,
+			.path = module->path,
+			.build_id = module->build_id,
+			.identity = module->identity,
+		};
+}
+
+/* --- names --- */
+
+static void name_by_symbol(struct symbolize *symbolize, struct module *module, u64 address,
+			   struct frame_name *ret_name)
+{
+	const struct symbols *symbols = modules_symbols(&symbolize->modules, module);
+	const char *name = symbols ? symbols_find(symbols, address, &ret_name->source) : NULL;
+
+	*ret_name =
+		(struct frame_name){.name = name, .source = name ? ret_name->source : NAME_NONE};
+}
+
+/* By DWARF, if somebody asked for what only that knows: how many there are, at least one. */
+static size_t name_file(struct symbolize *symbolize, struct module *module, u64 address,
+			struct frame_name ret_names[FRAME_NAMES_MAX])
+{
+	struct lines *lines = symbolize->wants_lines || symbolize->wants_inlined
+				      ? modules_lines(&symbolize->modules, module)
+				      : NULL;
+	size_t count = lines ? lines_find(lines, address, ret_names) : 0;
+	struct frame_name proper;
+
+	name_by_symbol(symbolize, module, address, &proper);
+	if (!count) {
+		ret_names[0] = proper;
+		return 1;
+	}
+	if (!symbolize->wants_inlined) { /* the line is still that of the innermost */
+		if (!proper.name)
+			proper = ret_names[count - 1];
+		proper.file = ret_names[0].file;
+		proper.line = ret_names[0].line;
+		ret_names[0] = proper;
+		return 1;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (ret_names[i].name && ret_names[i].source == NAME_NONE)
+			ret_names[i].source = module->debug_fd >= 0 ? NAME_DEBUG_FILE : NAME_SYMTAB;
+		if (!symbolize->wants_lines) {
+			ret_names[i].file = NULL;
+			ret_names[i].line = 0;
+		}
+	}
+	if (proper.name) {
+		ret_names[count - 1].name = proper.name;
+		ret_names[count - 1].source = proper.source;
+	}
+	return count;
+}
+
+static void name_by_text(const char *name, enum name_source source, struct frame_name *ret_name)
+{
+	*ret_name = (struct frame_name){.name = name, .source = name ? source : NAME_NONE};
+}
+
+static size_t name(struct resolver *resolver, const struct place *at,
+		   struct frame_name ret_names[FRAME_NAMES_MAX])
+{
+	struct symbolize *symbolize = of(resolver);
+	struct module *module = modules_get(&symbolize->modules, at->module);
+	size_t count = 1;
+
+	ret_names[0] = (struct frame_name){.source = NAME_NONE};
+	switch (module ? module->kind : MODULE_UNKNOWN) {
+	case MODULE_KERNEL:
+	case MODULE_KERNEL_OTHER:
+		name_by_text(kernel_name(symbolize, module, at->address), NAME_KALLSYMS, ret_names);
+		return 1; /* never mangled */
+	case MODULE_JIT:
+		name_by_text(module->perf_map ? perf_map_find(module->perf_map, at->address) : NULL,
+			     NAME_PERF_MAP, ret_names);
+		return 1;
+	case MODULE_FILE:
+	case MODULE_VDSO:
+		count = name_file(symbolize, module, at->address, ret_names);
+		break;
+	case MODULE_UNKNOWN:
+		break;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (!ret_names[i].name)
+			continue;
+		demangle(ret_names[i].name, symbolize->texts[i], sizeof(symbolize->texts[i]));
+		ret_names[i].name = symbolize->texts[i];
+	}
+	return count;
+}
+
+void resolve_init(struct resolver *resolver)
+{
+	*resolver = (struct resolver){.place = place, .describe = describe, .name = name};
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The privileged side: requests out, answers checked.
+ */
+#include "unwinding.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "unwinding_jobs.h"
+
+#define UNWINDING_TIMEOUT_MS 30000 /* a slow disk is no reason to kill the worker */
+
+_Static_assert(sizeof(struct known_request) <= WORKER_MESSAGE_MAX, "fits into a message");
+_Static_assert(sizeof(struct requests_request) <= WORKER_MESSAGE_MAX, "fits into a message");
+_Static_assert(sizeof(struct scan_reply) <= WORKER_MESSAGE_MAX, "fits into a message");
+
+/* An answer of exactly this size: 0 or -errno. */
+static int call(struct worker *worker, enum unwinding_job job, int fd, const void *request,
+		size_t size, void *reply, size_t reply_size)
+{
+	ssize_t got = worker_call_within(worker, UNWINDING_JOB_FIRST + job, fd, request, size,
+					 reply, reply_size, UNWINDING_TIMEOUT_MS);
+
+	if (got < 0)
+		return (int)got;
+	return (size_t)got == reply_size ? 0 : -EBADMSG;
+}
+
+int worker_unwinding_open(struct worker *worker, const int fds[UNWINDING_MAP_COUNT], bool lines,
+			  bool inlined)
+{
+	const struct open_request request = {.lines = lines, .inlined = inlined};
+
+	for (u32 i = 0; i < UNWINDING_MAP_COUNT; i++) {
+		int err = call(worker, UNWINDING_MAP, fds[i], &i, sizeof(i), NULL, 0);
+
+		if (err)
+			return err;
+	}
+	return call(worker, UNWINDING_OPEN, -1, &request, sizeof(request), NULL, 0);
+}
+
+int worker_unwinding_kallsyms(struct worker *worker, int fd)
+{
+	return call(worker, UNWINDING_KALLSYMS, fd, NULL, 0, NULL, 0);
+}
+
+int worker_unwinding_scan(struct worker *worker, u32 tgid, int maps_fd, u32 first,
+			  struct unwinding_file ret_files[UNWINDING_FILES_MAX])
+{
+	const struct scan_request request = {.tgid = tgid, .first = first};
+	struct scan_reply reply;
+	int err = call(worker, UNWINDING_SCAN, maps_fd, &request, sizeof(request), &reply,
+		       sizeof(reply));
+
+	if (err)
+		return err;
+	if (reply.count > UNWINDING_FILES_MAX)
+		return -EBADMSG;
+	memcpy(ret_files, reply.files, reply.count * sizeof(reply.files[0]));
+	return (int)reply.count;
+}
+
+int worker_unwinding_known(struct worker *worker, u32 first, const struct file_facts *facts,
+			   u32 count, u64 *ret_wanted)
+{
+	struct known_request request = {.first = first, .count = count};
+
+	if (count > UNWINDING_FILES_MAX)
+		return -E2BIG;
+	memcpy(request.facts, facts, count * sizeof(*facts));
+	return call(worker, UNWINDING_KNOWN, -1, &request,
+		    offsetof(struct known_request, facts) + count * sizeof(*facts), ret_wanted,
+		    sizeof(*ret_wanted));
+}
+
+int worker_unwinding_file(struct worker *worker, u32 file, const struct file_facts *facts, int fd,
+			  struct file_wants *ret_wants)
+{
+	const struct file_request request = {.file = file, .facts = *facts};
+	struct file_reply reply;
+	int err =
+		call(worker, UNWINDING_FILE, fd, &request, sizeof(request), &reply, sizeof(reply));
+
+	if (err)
+		return err;
+	if (reply.build_id_size > BUILD_ID_MAX)
+		return -EBADMSG;
+	*ret_wants = (struct file_wants){
+		.build_id_size = reply.build_id_size,
+		.rows = reply.wants & WANTS_ROWS,
+		.cache = reply.wants & WANTS_CACHE && reply.build_id_size,
+		.debug = reply.wants & WANTS_DEBUG && reply.build_id_size,
+	};
+	memcpy(ret_wants->build_id, reply.build_id, reply.build_id_size);
+	return 0;
+}
+
+int worker_unwinding_debug_file(struct worker *worker, u32 file, int fd)
+{
+	return call(worker, UNWINDING_DEBUG_FILE, fd, &file, sizeof(file), NULL, 0);
+}
+
+int worker_unwinding_read_rows(struct worker *worker, u32 file, int fd)
+{
+	return call(worker, UNWINDING_READ_ROWS, fd, &file, sizeof(file), NULL, 0);
+}
+
+int worker_unwinding_build_rows(struct worker *worker, u32 file, bool *ret_is_worthy)
+{
+	u32 is_worthy = 0;
+	int err = call(worker, UNWINDING_BUILD_ROWS, -1, &file, sizeof(file), &is_worthy,
+		       sizeof(is_worthy));
+
+	*ret_is_worthy = !err && is_worthy;
+	return err;
+}
+
+ssize_t worker_unwinding_write_rows(struct worker *worker, u32 file, int fd)
+{
+	u64 bytes = 0;
+	int err =
+		call(worker, UNWINDING_WRITE_ROWS, fd, &file, sizeof(file), &bytes, sizeof(bytes));
+
+	return err ? err : (ssize_t)bytes;
+}
+
+static bool is_within(const struct unwind_process *process)
+{
+	return process->generation && process->count <= 1u << UNWIND_MAPPINGS_STEPS &&
+	       process->first <= UNWIND_MAPPINGS_MAX - process->count;
+}
+
+int worker_unwinding_finish(struct worker *worker, struct unwind_process *ret_process,
+			    bool *ret_has_jit)
+{
+	struct finish_reply reply;
+	int err = call(worker, UNWINDING_FINISH, -1, NULL, 0, &reply, sizeof(reply));
+
+	if (err)
+		return err;
+	*ret_process = (struct unwind_process){
+		.first = reply.first, .count = reply.count, .generation = reply.generation};
+	*ret_has_jit = reply.has_jit;
+	return is_within(ret_process) ? 0 : -EBADMSG;
+}
+
+int worker_unwinding_requests(struct worker *worker, const struct unwind_request *requests,
+			      size_t count, u64 ret_stale[UNWINDING_REQUESTS_MAX / 64])
+{
+	struct requests_request request = {.count = (u32)count};
+
+	if (count > UNWINDING_REQUESTS_MAX)
+		return -E2BIG;
+	memcpy(request.requests, requests, count * sizeof(*requests));
+	return call(worker, UNWINDING_REQUESTS, -1, &request,
+		    offsetof(struct requests_request, requests) + count * sizeof(*requests),
+		    ret_stale, UNWINDING_REQUESTS_MAX / 8);
+}
+
+int worker_unwinding_perf_map(struct worker *worker, u32 tgid, int fd)
+{
+	return call(worker, UNWINDING_PERF_MAP, fd, &tgid, sizeof(tgid), NULL, 0);
+}
+
+int worker_unwinding_counts(struct worker *worker, struct symbolize_counts *ret_counts)
+{
+	return call(worker, UNWINDING_COUNTS, -1, NULL, 0, ret_counts, sizeof(*ret_counts));
+}

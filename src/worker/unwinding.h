@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tables for the walk of stacks, and names, as the worker makes them of descriptors that it is
+ * handed. The first part is for commands; the second is the worker's own. The worker may have been
+ * taken over by what it read: whatever it answers is checked here before it is handed on.
+ */
+#ifndef DWELL_WORKER_UNWINDING_H
+#define DWELL_WORKER_UNWINDING_H
+
+#include "../symbolize/symbolize.h"
+#include "worker.h"
+
+/* The four arrays of abi/unwind.h, in this order. */
+enum unwinding_map {
+	UNWINDING_ROWS,
+	UNWINDING_PAGES,
+	UNWINDING_MODULES,
+	UNWINDING_MAPPINGS,
+	UNWINDING_MAP_COUNT
+};
+
+/* Descriptors of BPF maps that can be mapped into memory: 0 or -errno. */
+int worker_unwinding_open(struct worker *worker, const int fds[UNWINDING_MAP_COUNT], bool lines,
+			  bool inlined);
+int worker_unwinding_kallsyms(struct worker *worker, int fd);
+
+/* --- a process is looked at, one at a time; see src/symbolize/symbolize.h --- */
+
+#define UNWINDING_FILES_MAX 64 /* of one answer */
+
+struct unwinding_file {
+	u64 begin;
+	u64 end;
+};
+
+/* Files first and on of the process's; maps_fd is -1 but for first 0: how many, or -errno. */
+int worker_unwinding_scan(struct worker *worker, u32 tgid, int maps_fd, u32 first,
+			  struct unwinding_file ret_files[UNWINDING_FILES_MAX]);
+
+/* Which of them are to be handed over: a bit each in *ret_wanted. 0 or -errno. */
+int worker_unwinding_known(struct worker *worker, u32 first, const struct file_facts *facts,
+			   u32 count, u64 *ret_wanted);
+int worker_unwinding_file(struct worker *worker, u32 file, const struct file_facts *facts, int fd,
+			  struct file_wants *ret_wants);
+int worker_unwinding_debug_file(struct worker *worker, u32 file, int fd);
+
+/* -errno: they are to be built. */
+int worker_unwinding_read_rows(struct worker *worker, u32 file, int fd);
+int worker_unwinding_build_rows(struct worker *worker, u32 file, bool *ret_is_worthy);
+/* Into an empty file: how many bytes, or -errno. */
+ssize_t worker_unwinding_write_rows(struct worker *worker, u32 file, int fd);
+
+/* For the kernel side; it is within the maps. 0 or -errno. */
+int worker_unwinding_finish(struct worker *worker, struct unwind_process *ret_process,
+			    bool *ret_has_jit);
+
+/* --- what becomes of processes --- */
+
+#define UNWINDING_REQUESTS_MAX 128 /* at once */
+
+/* Those that forked or ended; who is to be looked at after all has its bit set. 0 or -errno. */
+int worker_unwinding_requests(struct worker *worker, const struct unwind_request *requests,
+			      size_t count, u64 ret_stale[UNWINDING_REQUESTS_MAX / 64]);
+int worker_unwinding_perf_map(struct worker *worker, u32 tgid, int fd);
+int worker_unwinding_counts(struct worker *worker, struct symbolize_counts *ret_counts);
+
+/* Inside the worker. */
+enum unwinding_job {
+	UNWINDING_MAP,
+	UNWINDING_OPEN,
+	UNWINDING_KALLSYMS,
+	UNWINDING_SCAN,
+	UNWINDING_KNOWN,
+	UNWINDING_FILE,
+	UNWINDING_DEBUG_FILE,
+	UNWINDING_READ_ROWS,
+	UNWINDING_BUILD_ROWS,
+	UNWINDING_WRITE_ROWS,
+	UNWINDING_FINISH,
+	UNWINDING_REQUESTS,
+	UNWINDING_PERF_MAP,
+	UNWINDING_COUNTS,
+	UNWINDING_JOB_COUNT
+};
+#define UNWINDING_JOB_FIRST 0xfffe0000u
+
+struct unwinding_inside {
+	struct symbolize *symbolize;
+	void *maps[UNWINDING_MAP_COUNT]; /* NULL: not mapped yet */
+};
+
+int unwinding_inside_open(struct unwinding_inside *unwinding);
+
+/* Runs one job: the reply's size or -errno. A descriptor that it keeps becomes -1. */
+ssize_t unwinding_inside_run(struct unwinding_inside *unwinding, enum unwinding_job job, int *fd,
+			     const void *request, size_t size, void *reply, size_t reply_size);
+
+#endif

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The worker's side: jobs as they come from the privileged one, whose numbers are its own.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "unwinding_jobs.h"
+
+int unwinding_inside_open(struct unwinding_inside *unwinding)
+{
+	return symbolize_create(&unwinding->symbolize);
+}
+
+/* --- tables --- */
+
+static const size_t map_bytes[UNWINDING_MAP_COUNT] = {
+	[UNWINDING_ROWS] = UNWIND_ROWS_MAX * sizeof(struct unwind_row),
+	[UNWINDING_PAGES] = UNWIND_PAGES_MAX * sizeof(struct unwind_page),
+	[UNWINDING_MODULES] = UNWIND_MODULES_MAX * sizeof(struct unwind_module),
+	[UNWINDING_MAPPINGS] = UNWIND_MAPPINGS_MAX * sizeof(struct unwind_mapping),
+};
+
+static ssize_t job_map(struct unwinding_inside *unwinding, int fd, u32 which)
+{
+	void *memory;
+
+	if (which >= UNWINDING_MAP_COUNT || unwinding->maps[which] || fd < 0)
+		return -EINVAL;
+	memory = mmap(NULL, map_bytes[which], PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED)
+		return -errno;
+	unwinding->maps[which] = memory;
+	return 0;
+}
+
+static ssize_t job_open(struct unwinding_inside *unwinding, const struct open_request *request)
+{
+	const struct unwind_memory memory = {
+		.rows = unwinding->maps[UNWINDING_ROWS],
+		.pages = unwinding->maps[UNWINDING_PAGES],
+		.modules = unwinding->maps[UNWINDING_MODULES],
+		.mappings = unwinding->maps[UNWINDING_MAPPINGS],
+		.row_count = UNWIND_ROWS_MAX,
+		.page_count = UNWIND_PAGES_MAX,
+		.module_count = UNWIND_MODULES_MAX,
+		.mapping_count = UNWIND_MAPPINGS_MAX,
+	};
+
+	if (!memory.rows || !memory.pages || !memory.modules || !memory.mappings)
+		return -EINVAL;
+	symbolize_want(unwinding->symbolize, request->lines, request->inlined);
+	return symbolize_give_tables(unwinding->symbolize, &memory);
+}
+
+/* --- a process is looked at --- */
+
+static ssize_t job_scan(struct symbolize *symbolize, int fd, const struct scan_request *request,
+			struct scan_reply *reply)
+{
+	*reply = (struct scan_reply){0};
+	if (!request->first) {
+		int count = fd < 0 ? -EINVAL : symbolize_scan(symbolize, request->tgid, fd);
+
+		if (count < 0)
+			return count;
+	}
+	while (reply->count < UNWINDING_FILES_MAX) {
+		struct unwinding_file *file = &reply->files[reply->count];
+
+		if (!symbolize_scan_file(symbolize, request->first + reply->count, &file->begin,
+					 &file->end))
+			break;
+		reply->count++;
+	}
+	return sizeof(*reply);
+}
+
+static ssize_t job_known(struct symbolize *symbolize, const struct known_request *request,
+			 size_t size, u64 *reply)
+{
+	*reply = 0;
+	if (request->count > UNWINDING_FILES_MAX ||
+	    size != offsetof(struct known_request, facts) +
+			    request->count * sizeof(request->facts[0]))
+		return -EBADMSG;
+	for (u32 i = 0; i < request->count; i++)
+		if (!symbolize_knows_file(symbolize, request->first + i, &request->facts[i]))
+			*reply |= 1ULL << i;
+	return sizeof(*reply);
+}
+
+static ssize_t job_file(struct symbolize *symbolize, int *fd, const struct file_request *request,
+			struct file_reply *reply)
+{
+	struct file_wants wants;
+	int err = symbolize_take_file(symbolize, request->file, &request->facts, *fd, &wants);
+
+	*fd = -1;
+	if (err)
+		return err;
+	*reply = (struct file_reply){
+		.build_id_size = wants.build_id_size,
+		.wants = (wants.rows ? WANTS_ROWS : 0) | (wants.cache ? WANTS_CACHE : 0) |
+			 (wants.debug ? WANTS_DEBUG : 0),
+	};
+	memcpy(reply->build_id, wants.build_id, sizeof(reply->build_id));
+	return sizeof(*reply);
+}
+
+static ssize_t job_debug_file(struct symbolize *symbolize, int *fd, u32 file)
+{
+	int kept = *fd;
+
+	if (kept < 0)
+		return -EINVAL;
+	*fd = -1;
+	return symbolize_take_debug_file(symbolize, file, kept);
+}
+
+static ssize_t job_build_rows(struct symbolize *symbolize, u32 file, u32 *reply)
+{
+	bool is_worthy;
+	int err = symbolize_build_rows(symbolize, file, &is_worthy);
+
+	*reply = is_worthy;
+	return err ? err : (ssize_t)sizeof(*reply);
+}
+
+static ssize_t job_write_rows(struct symbolize *symbolize, int fd, u32 file, u64 *reply)
+{
+	int err = fd < 0 ? -EINVAL : symbolize_write_rows(symbolize, file, fd);
+	off_t end = err ? 0 : lseek(fd, 0, SEEK_CUR);
+
+	if (err || end < 0)
+		return err ? err : -errno;
+	*reply = (u64)end;
+	return sizeof(*reply);
+}
+
+static ssize_t job_finish(struct symbolize *symbolize, struct finish_reply *reply)
+{
+	struct unwind_process process;
+	bool has_jit;
+	int err = symbolize_finish(symbolize, &process, &has_jit);
+
+	if (err)
+		return err;
+	*reply = (struct finish_reply){process.first, process.count, process.generation, has_jit};
+	return sizeof(*reply);
+}
+
+/* --- what becomes of processes --- */
+
+static ssize_t job_requests(struct symbolize *symbolize, const struct requests_request *request,
+			    size_t size, u64 *stale)
+{
+	memset(stale, 0, UNWINDING_REQUESTS_MAX / 8);
+	if (request->count > UNWINDING_REQUESTS_MAX ||
+	    size != offsetof(struct requests_request, requests) +
+			    request->count * sizeof(request->requests[0]))
+		return -EBADMSG;
+	for (u32 i = 0; i < request->count; i++) {
+		const struct unwind_request *one = &request->requests[i];
+
+		if (one->want == UNWIND_WANT_GONE)
+			symbolize_gone(symbolize, one->tgid, one->generation);
+		else if (one->want == UNWIND_WANT_FORKED &&
+			 symbolize_forked(symbolize, one->tgid, one->generation))
+			stale[i / 64] |= 1ULL << (i % 64);
+	}
+	return UNWINDING_REQUESTS_MAX / 8;
+}
+
+static ssize_t job_kallsyms(struct symbolize *symbolize, int *fd)
+{
+	int kept = *fd;
+
+	if (kept < 0)
+		return -EINVAL;
+	*fd = -1;
+	return symbolize_kallsyms(symbolize, kept);
+}
+
+static ssize_t job_counts(struct symbolize *symbolize, struct symbolize_counts *reply)
+{
+	symbolize_counts(symbolize, reply);
+	return sizeof(*reply);
+}
+
+/* --- which is which --- */
+
+/* A request of less than this is none. */
+static const size_t least_size[UNWINDING_JOB_COUNT] = {
+	[UNWINDING_MAP] = sizeof(u32),
+	[UNWINDING_OPEN] = sizeof(struct open_request),
+	[UNWINDING_SCAN] = sizeof(struct scan_request),
+	[UNWINDING_KNOWN] = offsetof(struct known_request, facts),
+	[UNWINDING_FILE] = sizeof(struct file_request),
+	[UNWINDING_DEBUG_FILE] = sizeof(u32),
+	[UNWINDING_READ_ROWS] = sizeof(u32),
+	[UNWINDING_BUILD_ROWS] = sizeof(u32),
+	[UNWINDING_WRITE_ROWS] = sizeof(u32),
+	[UNWINDING_REQUESTS] = offsetof(struct requests_request, requests),
+	[UNWINDING_PERF_MAP] = sizeof(u32),
+};
+
+ssize_t unwinding_inside_run(struct unwinding_inside *unwinding, enum unwinding_job job, int *fd,
+			     const void *request, size_t size, void *reply, size_t reply_size)
+{
+	struct symbolize *symbolize = unwinding->symbolize;
+	u32 number = 0;
+
+	if (job >= UNWINDING_JOB_COUNT || size < least_size[job] || reply_size < WORKER_MESSAGE_MAX)
+		return -EBADMSG;
+	if (size >= sizeof(number))
+		memcpy(&number, request, sizeof(number));
+	switch (job) {
+	case UNWINDING_MAP:
+		return job_map(unwinding, *fd, number);
+	case UNWINDING_OPEN:
+		return job_open(unwinding, request);
+	case UNWINDING_KALLSYMS:
+		return job_kallsyms(symbolize, fd);
+	case UNWINDING_SCAN:
+		return job_scan(symbolize, *fd, request, reply);
+	case UNWINDING_KNOWN:
+		return job_known(symbolize, request, size, reply);
+	case UNWINDING_FILE:
+		return job_file(symbolize, fd, request, reply);
+	case UNWINDING_DEBUG_FILE:
+		return job_debug_file(symbolize, fd, number);
+	case UNWINDING_READ_ROWS:
+		return *fd < 0 ? -EINVAL : symbolize_read_rows(symbolize, number, *fd);
+	case UNWINDING_BUILD_ROWS:
+		return job_build_rows(symbolize, number, reply);
+	case UNWINDING_WRITE_ROWS:
+		return job_write_rows(symbolize, *fd, number, reply);
+	case UNWINDING_FINISH:
+		return job_finish(symbolize, reply);
+	case UNWINDING_REQUESTS:
+		return job_requests(symbolize, request, size, reply);
+	case UNWINDING_PERF_MAP:
+		return *fd < 0 ? -EINVAL : symbolize_perf_map(symbolize, number, *fd);
+	case UNWINDING_COUNTS:
+		return job_counts(symbolize, reply);
+	default:
+		return -ENOSYS;
+	}
+}
