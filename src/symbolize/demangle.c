@@ -37,6 +37,8 @@ static void say(const char *text, size_t length, void *context)
 	size_t room = sizeof(said->text) - 1 - said->length;
 	size_t taken = length < room ? length : room;
 
+	if (!length)
+		return; /* then there may be no text either */
 	memcpy(said->text + said->length, text, taken);
 	said->length += taken;
 	said->in_all += length;

@@ -20,8 +20,12 @@ int symbols_build(const struct elf_file *file, const struct elf_file *debug_file
 		  struct symbols **ret_symbols);
 void symbols_close(struct symbols *symbols);
 size_t symbols_count(const struct symbols *symbols);
+u64 symbols_refused(const struct symbols *symbols); /* did not fit */
 
-/* More of them, e.g. of a debug file that came later; what is there stays: 0 or -errno. */
+/*
+ * More of them, e.g. of a debug file that came later; what is there stays: 0 or -errno. Names that
+ * were found before are no longer valid.
+ */
 int symbols_add(struct symbols *symbols, const struct elf_file *file, enum name_source source);
 
 /*
