@@ -11,6 +11,11 @@
 
 /* Without any of them the ledger is whole; there is only less to explain it by. */
 const struct probe sample_probes[SAMPLE_PROBE_COUNT] = {
+	{.program = "sample_ask",
+	 .is_optional = true,
+	 .is_rare = true,
+	 .kind = PROBE_ITER,
+	 .maps = {"unwind_processes", "unwind_requests"}},
 	{.program = "sample_fork",
 	 .is_optional = true,
 	 .is_rare = true,

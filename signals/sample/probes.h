@@ -7,7 +7,7 @@
 
 #include "../../src/model/probe.h"
 
-#define SAMPLE_PROBE_COUNT 9
+#define SAMPLE_PROBE_COUNT 10
 
 extern const struct probe sample_probes[SAMPLE_PROBE_COUNT];
 

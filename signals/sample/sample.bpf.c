@@ -296,3 +296,19 @@ int BPF_PROG(sample_exit, struct task_struct *task)
 		forget(account->tgid);
 	return 0;
 }
+
+/*
+ * Run before threads are followed: whoever will be has tables from its first sample on. Where all
+ * are followed, only those that run are worth it, and their first sample asks.
+ */
+SEC("?iter/task")
+int sample_ask(struct bpf_iter__task *ctx)
+{
+	struct live_config *live = live_config();
+	struct task_struct *task = ctx->task;
+
+	if (task && task->pid == task->tgid && !(task->flags & PF_KTHREAD) && live &&
+	    live->scope == SCOPE_LISTED && filter_wants(task))
+		unwind_ask(task_tgid(task), NULL);
+	return 0;
+}

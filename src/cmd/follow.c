@@ -47,6 +47,8 @@ struct follow {
 	u64 lost_windows; /* since then */
 };
 
+/* Iterators say by their names when they run: x_ask before anything is followed, x_seed then. */
+#define ASK  "_ask"
 #define SEED "_seed"
 
 /* --- what is attached --- */
@@ -62,7 +64,8 @@ static bool ends_with(const char *program, const char *suffix)
 static void add_probes(struct follow *follow, const struct signal *signal)
 {
 	for (size_t i = 0; i < signal->probe_count && follow->probe_count < CAPTURE_PROBES_MAX; i++)
-		if (!follow->options->command || !ends_with(signal->probes[i].program, SEED))
+		if (!follow->options->command || (!ends_with(signal->probes[i].program, SEED) &&
+						  !ends_with(signal->probes[i].program, ASK)))
 			follow->probes[follow->probe_count++] = signal->probes[i];
 }
 
