@@ -74,6 +74,31 @@ void do_shares(void)
 	}
 }
 
+/* --- a ladder of ten --- */
+
+#define STEPS(STEP)                                                                                \
+	STEP(19) STEP(17) STEP(15) STEP(13) STEP(11) STEP(9) STEP(7) STEP(5) STEP(3) STEP(1)
+
+#define DEFINE(share)                                                                              \
+	KNOWN static void known_step_##share(long rounds)                                          \
+	{                                                                                          \
+		burn(rounds *(share));                                                             \
+	}
+STEPS(DEFINE)
+
+/* Ten functions, each with its share in per cent, for four seconds. */
+void do_ladder(void)
+{
+	long rounds = rounds_per_ms() / 10;
+	long long end = now() + 4000 * MS;
+
+	while (now() < end) {
+#define CALL(share) known_step_##share(rounds);
+		STEPS(CALL)
+#undef CALL
+	}
+}
+
 /* --- hot, cold, hot --- */
 
 KNOWN static void known_compute(long rounds, int ms)
