@@ -135,7 +135,7 @@ check "signals: calls into the vdso have a name" is "SELECT count(*) > 0 FROM $l
 record_oracle dlopen -F 499
 check "dlopen: right within a second" between "$(sql "SELECT 100.0 * sum(CASE WHEN leaf = 'known_in_plugin' AND
 	stop IN $complete THEN count ELSE 0 END) / sum(count) FROM $leaves s JOIN windows w ON w.id = s.window
-	WHERE $cpu AND begin_ns >= $(truth loaded) AND end_ns <= $(truth done)")" 97 100
+	WHERE $cpu AND begin_ns >= $(truth loaded) AND end_ns <= $(truth "done")")" 97 100
 check "dlopen: its first second, too" is "SELECT count(*) > 0 FROM $leaves WHERE leaf = 'known_in_plugin'" 1
 
 record_oracle reexec -F 499
