@@ -141,7 +141,8 @@ static bool read_cie(struct eh_frame *eh_frame, u64 offset)
 	Dwarf_CFI_Entry entry;
 	u64 next, size;
 
-	if (!read_entry(eh_frame, offset, &next, &entry) || !dwarf_cfi_cie_p(&entry))
+	if (!eh_frame->cie_bytes_left || !read_entry(eh_frame, offset, &next, &entry) ||
+	    !dwarf_cfi_cie_p(&entry))
 		return false;
 	size = (next < eh_frame->data->d_size ? next : eh_frame->data->d_size) - offset;
 	if (size > eh_frame->cie_bytes_left) {
@@ -219,6 +220,8 @@ static void sort(struct eh_frame *eh_frame)
 	struct eh_function *functions = eh_frame->functions;
 	size_t count = 0;
 
+	if (!functions)
+		return;
 	qsort(functions, eh_frame->count, sizeof(*functions), compare_functions);
 	for (size_t i = 0; i < eh_frame->count; i++) {
 		struct eh_function *last = count ? &functions[count - 1] : NULL;

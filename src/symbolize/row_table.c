@@ -41,6 +41,19 @@ static int grow(struct builder *builder)
 	return 0;
 }
 
+/* The last row must not hold for all that is missing: it becomes a gap, if none is before it. */
+static void cut(struct row_table *table)
+{
+	struct unwind_row *last = &table->rows[table->count - 1];
+
+	table->is_cut = true;
+	table->bad -= last->kind == ROW_BAD;
+	if (last[-1].kind == ROW_GAP)
+		table->count--;
+	else
+		*last = (struct unwind_row){.pc = last->pc, .kind = ROW_GAP};
+}
+
 /* -E2BIG: the table is full. */
 static int add(struct builder *builder, u64 pc, struct unwind_row row)
 {
@@ -51,11 +64,7 @@ static int add(struct builder *builder, u64 pc, struct unwind_row row)
 	if (table->count && is_same_rule(&table->rows[table->count - 1], &row))
 		return 0;
 	if (table->count == ROW_TABLE_MAX) {
-		/* The last one must not hold for all that is missing. */
-		table->bad -= table->rows[table->count - 1].kind == ROW_BAD;
-		table->rows[table->count - 1] =
-			(struct unwind_row){.pc = table->rows[table->count - 1].pc};
-		table->is_cut = true;
+		cut(table);
 		return -E2BIG;
 	}
 	if (table->count == builder->capacity) {

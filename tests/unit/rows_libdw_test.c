@@ -55,7 +55,8 @@ static struct unwind_row judged_cfa(const Dwarf_Op *ops, size_t count)
 		return (struct unwind_row){.kind = ROW_PLT, .cfa = 11};
 	if (ops_are(ops, count, plt10, sizeof(plt10)))
 		return (struct unwind_row){.kind = ROW_PLT, .cfa = 10};
-	if (count == 1 && ops[0].atom == DW_OP_bregx) {
+	if (count == 1 && ops[0].atom == DW_OP_bregx && ops[0].number2 % 8 == 0 &&
+	    ops[0].number2 / 8 <= 0xffff) {
 		reg = ops[0].number;
 		if (reg == 7 || reg == 6)
 			return (struct unwind_row){.kind = reg == 7 ? ROW_SP : ROW_FP,
@@ -85,8 +86,9 @@ static struct unwind_row judged(Dwarf_CFI *cfi, u64 address)
 	if (dwarf_cfi_addrframe(cfi, address, &frame))
 		return row;
 	assert_true(dwarf_frame_info(frame, NULL, NULL, &is_signal) >= 0);
-	assert_int_equal(dwarf_frame_cfa(frame, &ops, &count), 0);
-	row = judged_cfa(ops, count);
+	row.kind = ROW_BAD;
+	if (!dwarf_frame_cfa(frame, &ops, &count))
+		row = judged_cfa(ops, count);
 	assert_int_equal(dwarf_frame_register(frame, 16, memory, &ops, &count), 0);
 	if (is_signal)
 		row = (struct unwind_row){.kind = ROW_SIGNAL};
@@ -97,12 +99,15 @@ static struct unwind_row judged(Dwarf_CFI *cfi, u64 address)
 		row = (struct unwind_row){.kind = ROW_BAD};
 	assert_int_equal(dwarf_frame_register(frame, 6, memory, &ops, &count), 0);
 	if (row.kind != ROW_SIGNAL && row.kind != ROW_END && row.kind != ROW_BAD && count) {
-		if (ops[0].atom == DW_OP_call_frame_cfa && count <= 2) {
+		/* An expression has the CFA before it, too, on its stack. */
+		if (ops[0].atom == DW_OP_call_frame_cfa && count == 2 &&
+		    ops[1].atom == DW_OP_breg6) {
+			row.kind |= ROW_FP_AT_FP;
+			row.fp = (s8)words(ops[1].number);
+		} else if (ops[0].atom == DW_OP_call_frame_cfa &&
+			   (count == 1 || (count == 2 && ops[1].atom == DW_OP_plus_uconst))) {
 			row.kind |= ROW_FP_SAVED;
 			row.fp = count == 2 ? (s8)words(ops[1].number) : 0;
-		} else if (ops[0].atom == DW_OP_breg6 && count == 1) {
-			row.kind |= ROW_FP_AT_FP;
-			row.fp = (s8)words(ops[0].number);
 		} else {
 			row = (struct unwind_row){.kind = ROW_BAD};
 		}

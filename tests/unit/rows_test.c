@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../../src/base/cleanup.h"
@@ -296,6 +297,41 @@ static void files_without_it_have_no_rows(void **state)
 	elf_file_close(&file);
 }
 
+/* One function with a row for each of its bytes, and more of them than fit. */
+static void too_many_rows_end_in_a_gap(void **state)
+{
+	const u32 count = ROW_TABLE_MAX + 10;
+	struct row_table table;
+	struct tiny_elf tiny;
+	struct elf_file file;
+	u8 *image, *at;
+	u32 length;
+
+	(void)state;
+	tiny_elf_init(&tiny);
+	tiny.segments[0].p_memsz = 1u << 30;
+	tiny_elf_function(&tiny, BEGIN, count, "", 0);
+	/* its entry is 24 bytes, the last three of which begin its program */
+	length = 24 + 3 * count;
+	tiny.sections[1].sh_size += length - 24;
+	memcpy(tiny.eh_frame + tiny.eh_frame_size - 24, &(u32){length - 4}, 4);
+	image = calloc(1, TINY_SIZE + length);
+	memcpy(image, tiny.bytes, TINY_SIZE);
+	at = image + TINY_EH_FRAME_AT + tiny.eh_frame_size - 3;
+	for (u32 i = 0; i < count; i++, at += 3)
+		memcpy(at, (u8[]){0x0e, i % 2 ? 16 : 24, 0x41}, 3);
+	assert_int_equal(elf_file_open_memory(image, TINY_SIZE + length, &file), 0);
+	assert_int_equal(row_table_build(&file, &table), 0);
+	assert_true(table.is_cut);
+	assert_int_equal(table.count, ROW_TABLE_MAX);
+	assert_int_equal(table.rows[table.count - 2].kind, ROW_SP);
+	assert_int_equal(table.rows[table.count - 1].kind, ROW_GAP);
+	check_order(&table);
+	row_table_close(&table);
+	elf_file_close(&file);
+	free(image);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +340,7 @@ int main(void)
 		cmocka_unit_test(signal_frames_are_told_by_their_letter),
 		cmocka_unit_test(what_is_not_understood_cuts_the_table),
 		cmocka_unit_test(files_without_it_have_no_rows),
+		cmocka_unit_test(too_many_rows_end_in_a_gap),
 	};
 
 	return cmocka_run_group_tests_name("rows", tests, NULL, NULL);
