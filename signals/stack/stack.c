@@ -26,17 +26,9 @@ static const struct table tables[] = {
 				      "line INTEGER, PRIMARY KEY (frame, depth)",
 			   .width = 5},
 	[TABLE_MODULES] = {.name = "modules",
-			   .columns = "id INTEGER PRIMARY KEY, kind TEXT, path TEXT, build_id TEXT",
+			   .columns =
+				   "id INTEGER PRIMARY KEY, kind INTEGER, path TEXT, build_id TEXT",
 			   .width = 4},
-};
-
-static const char *const kind_names[] = {
-	[MODULE_UNKNOWN] = "unknown",
-	[MODULE_KERNEL] = "kernel",
-	[MODULE_KERNEL_OTHER] = "kernel module",
-	[MODULE_FILE] = "file",
-	[MODULE_VDSO] = "vdso",
-	[MODULE_JIT] = "jit",
 };
 
 static const char *const source_names[] = {
@@ -56,6 +48,7 @@ static void open_book(void *state, const struct services *services)
 	hash_init(&book->frames, sizeof(struct stack_frame), sizeof(u64), STACK_FRAMES_MAX);
 	hash_init(&book->nodes, sizeof(struct stack_node), sizeof(u64), STACK_NODES_MAX);
 	hash_init(&book->entries, sizeof(struct stack_entry), sizeof(u64), STACK_ENTRIES_MAX);
+	hash_init(&book->claims, sizeof(struct stack_claim), sizeof(u64), STACK_MODULES_MAX);
 }
 
 static void release(void *state)
@@ -66,6 +59,7 @@ static void release(void *state)
 	hash_free(&book->frames);
 	hash_free(&book->nodes);
 	hash_free(&book->entries);
+	hash_free(&book->claims);
 }
 
 /* --- ids --- */
@@ -131,18 +125,32 @@ static u64 node_id(struct stack_book *book, u64 parent, u64 frame, u64 depth)
 
 /* --- records in --- */
 
+/*
+ * Files of one path in two containers, files with a build id that is not theirs, code that two
+ * processes made: the first one is known by what it says to be, others also by their number.
+ */
+static u64 identity_of(struct stack_book *book, u64 number)
+{
+	struct stack_claim *claim;
+	struct module_info info;
+	size_t before = book->claims.count;
+
+	book->resolver->describe(book->resolver, (u32)number, &info);
+	claim = hash_add(&book->claims, &info.identity);
+	if (claim && book->claims.count > before)
+		claim->number = number;
+	return claim && claim->number == number ? info.identity : id_of(info.identity, number);
+}
+
 static const struct stack_module *module_of(struct stack_book *book, u64 number)
 {
 	struct stack_module *module = hash_find(&book->modules, &number);
-	struct module_info info;
 
 	if (module)
 		return module;
 	module = hash_add(&book->modules, &number);
-	if (!module)
-		return NULL;
-	book->resolver->describe(book->resolver, (u32)number, &info);
-	module->identity = info.identity;
+	if (module)
+		module->identity = identity_of(book, number);
 	return module;
 }
 
@@ -256,7 +264,7 @@ static void write_module(struct stack_book *book, const struct stack_module *mod
 	book->resolver->describe(book->resolver, (u32)module->number, &info);
 	const struct cell cells[] = {
 		cell_number(module->number),
-		text_or_null(info.kind < ARRAY_SIZE(kind_names) ? kind_names[info.kind] : NULL),
+		cell_number(info.kind),
 		text_or_null(info.path),
 		text_or_null(info.build_id),
 	};

@@ -9,12 +9,11 @@
 
 #include "../base/clock.h"
 #include "../base/log.h"
-#include "../doctor/doctor.h"
-#include "../model/signal.h"
 #include "brake.h"
 #include "cmd.h"
 #include "interrupts.h"
 #include "minutes.h"
+#include "probes.h"
 #include "target.h"
 
 /* Rows are some 1.5 KB each, and come in thousands when a window ends or a program does. */
@@ -29,8 +28,7 @@ struct follow {
 	struct follow_result *result;
 	enum tier tier;
 	const char *tier_why; /* NULL: it is as was asked for, or the default */
-	struct probe probes[CAPTURE_PROBES_MAX];
-	size_t probe_count;
+	struct probe_list probes;
 	struct live_config live;
 	struct selection selection;
 	struct queue *queue;
@@ -47,44 +45,7 @@ struct follow {
 	u64 lost_windows; /* since then */
 };
 
-/* Iterators say by their names when they run: x_ask before anything is followed, x_seed then. */
-#define ASK  "_ask"
-#define SEED "_seed"
-
 /* --- what is attached --- */
-
-static bool ends_with(const char *program, const char *suffix)
-{
-	const char *end = strrchr(program, '_');
-
-	return end && !strcmp(end, suffix);
-}
-
-/* A command begins with its exec, which its hook sees: who was there before is not asked for. */
-static void add_probes(struct follow *follow, const struct signal *signal)
-{
-	for (size_t i = 0; i < signal->probe_count && follow->probe_count < CAPTURE_PROBES_MAX; i++)
-		if (!follow->options->command || (!ends_with(signal->probes[i].program, SEED) &&
-						  !ends_with(signal->probes[i].program, ASK)))
-			follow->probes[follow->probe_count++] = signal->probes[i];
-}
-
-/* The one that samples by a clock does so as often as was asked for, or is left out. */
-static void add_sample_probes(struct follow *follow)
-{
-	size_t count = follow->probe_count;
-
-	add_probes(follow, &signal_sample);
-	for (size_t i = count; i < follow->probe_count; i++) {
-		struct probe probe = follow->probes[i];
-
-		if (probe.kind == PROBE_PERF)
-			probe.perf_freq = follow->options->stacks.freq;
-		if (probe.kind != PROBE_PERF || probe.perf_freq)
-			follow->probes[count++] = probe;
-	}
-	follow->probe_count = count;
-}
 
 /* 0 or -EOPNOTSUPP, told: what was asked for is not replaced by less. */
 static int choose_tier(struct follow *follow)
@@ -105,16 +66,6 @@ static int choose_tier(struct follow *follow)
 	follow->tier_why = "this kernel has no task storage for BPF, which Tier B needs";
 	log_info("Tier A, scheduler hooks only: %s", follow->tier_why);
 	return 0;
-}
-
-static void choose_probes(struct follow *follow)
-{
-	add_probes(follow, &signal_ledger);
-	add_probes(follow, &signal_process);
-	if (follow->tier == TIER_B)
-		add_probes(follow, &signal_calls);
-	if (!follow->options->stacks.is_off)
-		add_sample_probes(follow);
 }
 
 static void choose_stacks(const struct follow *follow, struct capture_config *config)
@@ -140,63 +91,10 @@ static void choose_tasks(struct follow *follow, struct capture_config *config)
 	select_apply(tasks, config);
 }
 
-/* Does another probe do its work? */
-static bool is_replaced(const struct follow *follow, const char *program)
-{
-	for (size_t i = 0; i < follow->probe_count; i++)
-		if (follow->probes[i].fallback_of &&
-		    !strcmp(follow->probes[i].fallback_of, program) &&
-		    !capture_failure(follow->capture, i)->err)
-			return true;
-	return false;
-}
-
-/* A ledger with a hole would not close; without an optional hook there is less to tell. */
-static int check_probes(const struct follow *follow)
-{
-	for (size_t i = 0; i < follow->probe_count; i++) {
-		const struct failure *failure = capture_failure(follow->capture, i);
-		struct cause cause;
-
-		if (!failure->err)
-			continue;
-		doctor_explain(failure, &cause);
-		if (follow->probes[i].is_optional ||
-		    is_replaced(follow, follow->probes[i].program)) {
-			log_verbose("without %s: %s → %s", follow->probes[i].program, cause.text,
-				    cause.remedy);
-			continue;
-		}
-		log_error("cannot follow: %s: %s → %s", follow->probes[i].program, cause.text,
-			  cause.remedy);
-		return -failure->err;
-	}
-	return 0;
-}
-
-/* Iterators say by their names when they run: x_seed at the start, x_rows in each window. */
-static int run_iterators(struct follow *follow, const char *suffix)
-{
-	int first_err = 0;
-
-	for (size_t i = 0; i < follow->probe_count; i++) {
-		const struct probe *probe = &follow->probes[i];
-		int err;
-
-		if (probe->kind != PROBE_ITER || !ends_with(probe->program, suffix) ||
-		    capture_failure(follow->capture, i)->err)
-			continue;
-		err = capture_run_iter(follow->capture, i);
-		if (err && !first_err)
-			first_err = err;
-	}
-	return first_err;
-}
-
 static int start_capture(struct follow *follow)
 {
 	struct capture_config config = {
-		.probes = follow->probes,
+		.probes = follow->probes.items,
 		.ring_bytes = RING_BYTES_DEFAULT,
 		.worker_pid = worker_pid(follow->worker),
 		.queue = follow->queue,
@@ -209,8 +107,8 @@ static int start_capture(struct follow *follow)
 	if (err)
 		return err;
 	config.split = follow->tier == TIER_B;
-	choose_probes(follow);
-	config.probe_count = follow->probe_count;
+	probes_choose(&follow->probes, follow->options, follow->tier);
+	config.probe_count = follow->probes.count;
 	capture_live_defaults(&config.live);
 	choose_stacks(follow, &config);
 	choose_tasks(follow, &config);
@@ -227,14 +125,14 @@ static int start_capture(struct follow *follow)
 			     .has_split = config.split,
 			     .has_detail = true},
 		.capture = follow->capture,
-		.probes = follow->probes,
-		.probe_count = follow->probe_count,
+		.probes = follow->probes.items,
+		.probe_count = follow->probes.count,
 		.live = &follow->live,
 	};
 	err = capture_load(follow->capture);
 	if (!err)
 		err = capture_attach(follow->capture);
-	return check_probes(follow) ? -EOPNOTSUPP : err;
+	return probes_check(&follow->probes, follow->capture) ? -EOPNOTSUPP : err;
 }
 
 static int start_session(struct follow *follow)
@@ -300,7 +198,7 @@ static int read_rows(struct follow *follow, bool of_all)
 		err = capture_set_live(follow->capture, &follow->live);
 	}
 	if (!err)
-		err = run_iterators(follow, "_rows");
+		err = probes_run(&follow->probes, follow->capture, PROBES_ROWS);
 	/* What is left of threads whose last word found no room in the ring buffer. */
 	if (!err)
 		err = capture_send_map(follow->capture, "ledger_sums");
@@ -466,15 +364,15 @@ static void follow_tasks(struct follow *follow)
 	follow->minutes = (struct minutes){
 		.worker = follow->worker,
 		.capture = follow->capture,
-		.probes = follow->probes,
-		.probe_count = follow->probe_count,
+		.probes = follow->probes.items,
+		.probe_count = follow->probes.count,
 		.stats_fd = cost_begin(),
 		.burst_begin_ns = follow->begin_ns,
 		.is_limited = follow->options->overhead_limit > 0,
 	};
 	minutes_begin(&follow->minutes, follow->options, follow->tier, follow->tier_why,
 		      follow->begin_ns);
-	err = run_iterators(follow, SEED);
+	err = probes_run(&follow->probes, follow->capture, PROBES_SEED);
 	if (!err && follow->options->command)
 		err = target_let_go(&follow->target);
 	if (err) {

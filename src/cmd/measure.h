@@ -43,8 +43,8 @@ enum measure_option {
 
 #define MEASURE_STACKS_USAGE                                                                       \
 	"  -F, --freq HZ        samples a second on each CPU (default 49; 0: none)\n"              \
-	"  --min-block TIME     waits so long always have their stack taken, as in 100us or\n"     \
-	"                       2s (default 1ms); of shorter ones some have\n"                     \
+	"  --min-block TIME     waits so long always have their stack taken (default\n"            \
+	"                       1ms); of shorter ones some have\n"                                 \
 	"  --no-stacks          no samples, and no stacks of waits\n"                              \
 	"  --lines              source lines too, where there is debug information\n"              \
 	"  --inline             inlined functions too, likewise\n"                                 \

@@ -147,12 +147,22 @@ static void print_losses(const struct digest *digest, const struct page *page)
 	}
 }
 
+/* The hook that does the work of one that could not be used; NULL: none does. */
+static const char *stand_in_of(const struct digest *digest, const char *name)
+{
+	for (size_t i = 0; i < digest->hook_count; i++)
+		if (digest->hooks[i].is_attached && !strcmp(digest->hooks[i].fallback_of, name))
+			return digest->hooks[i].name;
+	return NULL;
+}
+
 static void print_hooks(const struct digest *digest, const struct page *page)
 {
 	char silent[LINE_BYTES] = "", line[LINE_BYTES];
 
 	for (size_t i = 0; i < digest->hook_count; i++) {
 		const struct hook *hook = &digest->hooks[i];
+		const char *stand_in = stand_in_of(digest, hook->name);
 
 		if (hook->is_attached && !hook->events && !hook->is_rare)
 			format_add(silent, sizeof(silent), " %s", ESCAPED(hook->name));
@@ -161,6 +171,8 @@ static void print_hooks(const struct digest *digest, const struct page *page)
 		*line = '\0';
 		format_add(line, sizeof(line), "not attached: %s: %s", ESCAPED(hook->name),
 			   ESCAPED(hook->failure));
+		if (stand_in)
+			format_add(line, sizeof(line), "; %s instead", ESCAPED(stand_in));
 		warn(page, line);
 	}
 	if (*silent) {

@@ -74,6 +74,16 @@ check "arguments are not kept" sh -c "! grep -q 'exit 7' '$work/mine.dwell'"
 check "run -o keeps a session too" sh -c "'$DWELL' run -q -o '$work/run.dwell' -- sleep 0.1"
 check "and it closes" is "$work/run.dwell" "$unclosed" 0
 
+stacks="SELECT group_concat(value) FROM (SELECT value FROM meta
+	WHERE key IN ('freq', 'min_block_ns', 'seed') ORDER BY key)"
+"$DWELL" record -q -F 99 --min-block 200us --seed 7 --lines --inline -o "$work/stacks.dwell" -- true
+check "how stacks were taken is there" is "$work/stacks.dwell" "$stacks" 99,200000,7
+check "by default too, with a random seed" is "$work/run.dwell" \
+	"SELECT min(CAST(value AS INTEGER) > 0) || ',' || count(*) FROM meta WHERE key IN ('freq', 'min_block_ns', 'seed')" 1,3
+"$DWELL" record -q --no-stacks -F 99 -o "$work/stacks.dwell" -- true
+check "--no-stacks: that is there" is "$work/stacks.dwell" "$stacks" 0
+check "--no-stacks: there are none" is "$work/stacks.dwell" "SELECT count(*) FROM samples" 0
+
 # ends_with SIGNAL: a complete session
 for signal in INT TERM HUP QUIT; do
 	timeout --foreground -s $signal 2.5 env --default-signal=INT,QUIT "$DWELL" record -a -q -o "$work/$signal.dwell"
@@ -157,7 +167,8 @@ check "2,001 threads are all there, and closed" is "$work/threads.dwell" \
 	"SELECT count(*) || ',' || ($unclosed) FROM threads" 2001,0
 check "none of their records was lost" is "$work/threads.dwell" "SELECT total(count) FROM losses" 0.0
 
-for usage in "" "-a -p 1" "-d 0 -a" "-p x" "--tier C -a" "--label x -a" "--max-overhead 0 -a"; do
+for usage in "" "-a -p 1" "-d 0 -a" "-p x" "--tier C -a" "--label x -a" "--max-overhead 0 -a" \
+	"-F 10001 -a" "--min-block 5 -a" "--seed 0 -a"; do
 	# shellcheck disable=SC2086
 	"$DWELL" record $usage 2>/dev/null
 	check "record $usage: wrong usage" test $? -eq 64

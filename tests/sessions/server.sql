@@ -9,7 +9,9 @@ INSERT INTO states VALUES (23, 'blocked.new', 'a state that came later');
 INSERT INTO losses VALUES (0, 'ring_full', 800), (1, 'ring_full', 12), (2, 'no_storage', 3), (2, 'gremlins', 1);
 INSERT INTO hooks VALUES ('ledger_switch', NULL, 1, NULL, 812000, 121800000, 5, 2000000000, 0),
 	('ledger_softirq', NULL, 1, NULL, 0, 0, 0, 2000000000, 0),
-	('ledger_iter', 'ledger_rows', 0, 'the kernel has no task iterator', 0, 0, 0, 0, 0);
+	('ledger_iter', 'ledger_rows', 0, 'the kernel has no task iterator', 0, 0, 0, 0, 0),
+	('sample_resume', NULL, 0, 'No such process', 0, 0, 0, 0, 0),
+	('sample_resume_kprobe', 'sample_resume', 1, NULL, 9000, 9000000, 0, 2000000000, 0);
 INSERT INTO overhead VALUES (0, 40000000, 9000000, 12582912, 8388608, 100000),
 	(1, 41000000, 9000000, 12582912, 8388608, 4194304), (2, NULL, 9000000, 12683912, 8388608, 3000);
 INSERT INTO steps VALUES (6500000000, 'Tier B off for server (4700)', 'cost 1.4 %, allowed 1 %'),

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes.h"
+
+#include <string.h>
+
+#include "../base/log.h"
+#include "../doctor/doctor.h"
+#include "../model/signal.h"
+
+static bool ends_with(const char *program, const char *suffix)
+{
+	const char *end = strrchr(program, '_');
+
+	return end && !strcmp(end, suffix);
+}
+
+/*
+ * A command begins with its exec, which its hook sees: who was there before is not asked for. What
+ * samples by a frequency does so as often as was asked for, or is left out.
+ */
+static void add_probes(struct probe_list *list, const struct signal *signal,
+		       const struct follow_options *options)
+{
+	for (size_t i = 0; i < signal->probe_count && list->count < CAPTURE_PROBES_MAX; i++) {
+		struct probe probe = signal->probes[i];
+
+		if (options->command &&
+		    (ends_with(probe.program, PROBES_SEED) || ends_with(probe.program, PROBES_ASK)))
+			continue;
+		if (probe.kind == PROBE_PERF && probe.perf_freq) {
+			probe.perf_freq = options->stacks.freq;
+			if (!probe.perf_freq)
+				continue;
+		}
+		list->items[list->count++] = probe;
+	}
+}
+
+void probes_choose(struct probe_list *list, const struct follow_options *options, enum tier tier)
+{
+	list->count = 0;
+	add_probes(list, &signal_ledger, options);
+	add_probes(list, &signal_process, options);
+	if (tier == TIER_B)
+		add_probes(list, &signal_calls, options);
+	if (!options->stacks.is_off)
+		add_probes(list, &signal_sample, options);
+}
+
+/* Does another probe do its work? */
+static bool is_replaced(const struct probe_list *list, const struct capture *capture,
+			const char *program)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].fallback_of && !strcmp(list->items[i].fallback_of, program) &&
+		    !capture_failure(capture, i)->err)
+			return true;
+	return false;
+}
+
+/* A ledger with a hole would not close; without an optional hook there is less to tell. */
+int probes_check(const struct probe_list *list, const struct capture *capture)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct failure *failure = capture_failure(capture, i);
+		const struct probe *probe = &list->items[i];
+		struct cause cause;
+
+		if (!failure->err)
+			continue;
+		doctor_explain(failure, &cause);
+		if (!probe->is_optional && !is_replaced(list, capture, probe->program)) {
+			log_error("cannot follow: %s: %s → %s", probe->program, cause.text,
+				  cause.remedy);
+			return -failure->err;
+		}
+		log_verbose("without %s: %s → %s", probe->program, cause.text, cause.remedy);
+	}
+	return 0;
+}
+
+int probes_run(const struct probe_list *list, struct capture *capture, const char *suffix)
+{
+	int first_err = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct probe *probe = &list->items[i];
+		int err;
+
+		if (probe->kind != PROBE_ITER || !ends_with(probe->program, suffix) ||
+		    capture_failure(capture, i)->err || capture_is_resting(capture, i))
+			continue;
+		err = capture_run_iter(capture, i);
+		if (err && !first_err)
+			first_err = err;
+	}
+	return first_err;
+}
