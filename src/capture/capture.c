@@ -413,6 +413,7 @@ void capture_close(struct capture *capture)
 	if (!capture)
 		return;
 	capture_detach(capture);
+	ring_buffer__free(capture->requests);
 	object_close_all(capture);
 	for (size_t i = 0; i < capture->config.probe_count; i++)
 		failure_clear(&capture->probes[i].failure);

@@ -21,6 +21,8 @@
 #define CAPTURE_DRAIN_NS	(2 * 1000000000ULL)
 
 struct rec_hdr;
+struct unwind_process;
+struct unwind_request;
 
 struct capture_config {
 	const struct probe *probes; /* must outlive the capture */
@@ -88,6 +90,23 @@ int capture_run_iter(struct capture *capture, size_t i);
  * -errno; -ENOENT if no probe wanted that map. The map stays as it is.
  */
 int capture_send_map(struct capture *capture, const char *map);
+
+/* The descriptor of a map, which stays the capture's; -ENOENT if no probe wanted it. */
+int capture_map_fd(const struct capture *capture, const char *name);
+
+/*
+ * What the kernel side wants of user space for the walk of stacks: a descriptor to be polled, and
+ * all that is there. -ENOENT if no probe walks.
+ */
+int capture_requests_fd(struct capture *capture);
+int capture_take_requests(struct capture *capture,
+			  void (*on_one)(void *context, const struct unwind_request *request),
+			  void *context);
+
+/* Where the mappings of a process are, from now on: 0 or -errno. */
+int capture_set_process(const struct capture *capture, u32 tgid,
+			const struct unwind_process *process);
+void capture_forget_process(const struct capture *capture, u32 tgid);
 
 /* Changes scope, rates and thresholds while it runs; the filters stay what they are. */
 int capture_set_live(struct capture *capture, const struct live_config *live);

@@ -30,6 +30,9 @@ struct capture {
 	struct bpf_object *objects[CAPTURE_SOURCES_MAX]; /* by source; [0] is the main one */
 	struct bpflog log;
 	struct reader *reader;
+	struct ring_buffer *requests; /* of the walk of stacks; NULL: nobody asked for them */
+	void (*on_request)(void *context, const struct unwind_request *request);
+	void *request_context;
 	struct queue_outcome outcome_before; /* the queue may have served captures before */
 	u64 pushed_before;
 	u64 rows;	       /* read by iterators, and sent on */

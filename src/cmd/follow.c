@@ -12,6 +12,7 @@
 #include "brake.h"
 #include "cmd.h"
 #include "interrupts.h"
+#include "mappings.h"
 #include "minutes.h"
 #include "probes.h"
 #include "target.h"
@@ -22,6 +23,7 @@
 #define LAST_SWITCH_NS	 (20 * NS_PER_MS)  /* a dead process is reaped before its last switch */
 #define MEMORY_BYTES_MAX (256u << 20)	   /* of each of the two files of a session without -o */
 #define GRACE_NS	 (500 * NS_PER_MS) /* for a command that was told to end with us */
+#define ATTEND_NS	 (50 * NS_PER_MS)  /* to the mappings of processes, at once */
 
 struct follow {
 	const struct follow_options *options;
@@ -34,6 +36,7 @@ struct follow {
 	struct queue *queue;
 	struct worker *worker;
 	struct capture *capture;
+	struct mappings *mappings; /* NULL: no stacks of user code are walked */
 	struct target target;
 	struct minutes minutes;
 	struct brake brake;
@@ -147,6 +150,21 @@ static int start_session(struct follow *follow)
 	return err;
 }
 
+/* What goes wrong is told; without stacks there is still the ledger. */
+static void start_mappings(struct follow *follow)
+{
+	const struct stack_options *stacks = &follow->options->stacks;
+	const struct selection *tasks = &follow->selection;
+
+	if (mappings_open(follow->capture, follow->worker, stacks->lines, stacks->inlines,
+			  &follow->mappings))
+		return;
+	for (size_t i = 0; i < tasks->count; i++)
+		if (tasks->filters[i].kind == FILTER_BY_PID ||
+		    tasks->filters[i].kind == FILTER_BY_TREE)
+			mappings_want(follow->mappings, (u32)tasks->filters[i].value[0]);
+}
+
 /* --- windows --- */
 
 static u64 file_bytes(const struct session_files *files)
@@ -238,13 +256,15 @@ static void end_window(struct follow *follow, bool is_last)
 			  strerror(-err));
 	if (is_last)
 		capture_detach(follow->capture);
+	if (follow->mappings)
+		mappings_read_perf_maps(follow->mappings, clock_now_ns() + ATTEND_NS);
 	capture_health(follow->capture, &health);
 	if (minutes_window(&follow->minutes, follow->result->windows, &health, is_last, &reading) &&
 	    !is_last)
 		is_alert = hold_limit(follow, &reading);
 	minutes_plan(&follow->minutes, follow->result->windows, is_alert);
 	if (is_last)
-		minutes_end(&follow->minutes, end_ns);
+		minutes_end(&follow->minutes, end_ns, follow->mappings);
 	write_window(follow, end_ns);
 	follow->window_ns = end_ns;
 	if (follow->options->show_progress)
@@ -253,7 +273,21 @@ static void end_window(struct follow *follow, bool is_last)
 
 static void sleep_until(struct follow *follow, u64 deadline_ns)
 {
-	interrupts_sleep(&follow->interrupts, deadline_ns, follow->target.pid);
+	interrupts_sleep(&follow->interrupts, deadline_ns, follow->target.pid, -1);
+}
+
+/* Processes map code all the time; windows end in time nevertheless. */
+static void attend_until(struct follow *follow, u64 deadline_ns)
+{
+	struct mappings *mappings = follow->mappings;
+	u64 wake_ns = mappings ? mappings_deadline(mappings) : deadline_ns, now_ns;
+
+	interrupts_sleep(&follow->interrupts, wake_ns < deadline_ns ? wake_ns : deadline_ns,
+			 follow->target.pid, mappings ? mappings_fd(mappings) : -1);
+	now_ns = clock_now_ns();
+	if (mappings && now_ns < deadline_ns)
+		mappings_attend(mappings, deadline_ns - now_ns < ATTEND_NS ? deadline_ns
+									   : now_ns + ATTEND_NS);
 }
 
 static void release_signals(struct follow *follow)
@@ -321,7 +355,7 @@ static void keep_windows(struct follow *follow)
 		u64 deadline = next_deadline(follow);
 		u64 burst_end = minutes_burst_end(&follow->minutes);
 
-		sleep_until(follow, burst_end < deadline ? burst_end : deadline);
+		attend_until(follow, burst_end < deadline ? burst_end : deadline);
 		minutes_look(&follow->minutes);
 		if (clock_now_ns() >= deadline && !is_over(follow))
 			end_window(follow, false);
@@ -372,6 +406,7 @@ static void follow_tasks(struct follow *follow)
 	};
 	minutes_begin(&follow->minutes, follow->options, follow->tier, follow->tier_why,
 		      follow->begin_ns);
+	start_mappings(follow);
 	err = probes_run(&follow->probes, follow->capture, PROBES_SEED);
 	if (!err && follow->options->command)
 		err = target_let_go(&follow->target);
@@ -425,6 +460,7 @@ void follow_run(const struct follow_options *options, struct follow_result *ret_
 	interrupts_release(&follow.interrupts);
 	minutes_close(&follow.minutes);
 	target_leave(&follow.target);
+	mappings_close(follow.mappings);
 	capture_close(follow.capture);
 	worker_stop(follow.worker);
 	queue_destroy(follow.queue);

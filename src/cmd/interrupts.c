@@ -63,14 +63,17 @@ static void take(struct interrupts *interrupts, bool has_command)
 	}
 }
 
-void interrupts_sleep(struct interrupts *interrupts, u64 deadline_ns, bool has_command)
+void interrupts_sleep(struct interrupts *interrupts, u64 deadline_ns, bool has_command, int also_fd)
 {
-	struct pollfd ready = {.fd = interrupts->fd, .events = POLLIN};
+	struct pollfd ready[] = {
+		{.fd = interrupts->fd, .events = POLLIN},
+		{.fd = also_fd, .events = POLLIN},
+	};
 	u64 now = clock_now_ns();
 	u64 left = deadline_ns > now ? deadline_ns - now : 0;
 	struct timespec limit = {.tv_sec = (time_t)(left / NS_PER_S),
 				 .tv_nsec = (long)(left % NS_PER_S)};
 
-	if (ppoll(&ready, 1, &limit, NULL) > 0)
+	if (ppoll(ready, 2, &limit, NULL) > 0 && ready[0].revents)
 		take(interrupts, has_command);
 }

@@ -30,7 +30,11 @@ int interrupts_hold(struct interrupts *interrupts);
 /* From here on a second signal ends dwell at once, as it would any program. */
 void interrupts_release(struct interrupts *interrupts);
 
-/* Sleeps until a signal comes or the deadline is there. has_command: Ctrl-C is its to obey. */
-void interrupts_sleep(struct interrupts *interrupts, u64 deadline_ns, bool has_command);
+/*
+ * Sleeps until a signal comes, the deadline is there, or also_fd can be read (-1: none).
+ * has_command: Ctrl-C is its to obey.
+ */
+void interrupts_sleep(struct interrupts *interrupts, u64 deadline_ns, bool has_command,
+		      int also_fd);
 
 #endif

@@ -29,6 +29,14 @@ static void add(struct minutes *minutes, enum store_table table, const struct ce
 	rows_add(&minutes->rows, table, cells);
 }
 
+static const char *const refusal_keys[FILE_REFUSAL_COUNT] = {
+	[FILE_TAKEN] = "",
+	[FILE_UNREACHABLE] = "unwind_files_unreachable",
+	[FILE_NOT_REGULAR] = "unwind_files_not_regular",
+	[FILE_MAY_BLOCK] = "unwind_files_may_block",
+	[FILE_NO_PROGRAM] = "unwind_files_no_program",
+};
+
 static struct cell text_cell(const char *text)
 {
 	return text ? cell_text(text, VALUE_BYTES) : (struct cell){.kind = CELL_NULL};
@@ -338,10 +346,38 @@ static void add_hooks(struct minutes *minutes)
 	}
 }
 
-void minutes_end(struct minutes *minutes, u64 ended_ns)
+/* What tables it took to walk stacks, and what they lack. */
+static void add_unwinding(struct minutes *minutes, const struct mappings *mappings)
+{
+	struct mappings_counts here;
+	struct symbolize_counts there;
+
+	mappings_counts(mappings, &here);
+	add_number(minutes, "unwind_scans", here.scans);
+	add_number(minutes, "unwind_scan_ns", here.scan_ns);
+	add_number(minutes, "unwind_processes_refused", here.refused + here.unpublished);
+	add_number(minutes, "unwind_mappings_lost", here.lost);
+	if (worker_unwinding_counts(minutes->worker, &there))
+		return;
+	add_number(minutes, "unwind_rows", there.tables.rows);
+	add_number(minutes, "unwind_modules", there.tables.modules);
+	add_number(minutes, "unwind_builds", there.builds);
+	add_number(minutes, "unwind_build_ns", there.build_ns);
+	add_number(minutes, "unwind_cached", there.cached);
+	add_number(minutes, "unwind_tables_cut", there.tables.cut + there.tables.mappings_cut);
+	add_number(minutes, "unwind_tables_full",
+		   there.tables.full + there.tables.mappings_full + there.processes_refused);
+	add_number(minutes, "unwind_modules_refused", there.modules_refused + there.no_symbols);
+	for (int i = FILE_UNREACHABLE; i < FILE_REFUSAL_COUNT; i++)
+		add_number(minutes, refusal_keys[i], there.refused[i]);
+}
+
+void minutes_end(struct minutes *minutes, u64 ended_ns, const struct mappings *mappings)
 {
 	end_burst(minutes);
 	add_hooks(minutes);
+	if (mappings)
+		add_unwinding(minutes, mappings);
 	add_number(minutes, "steal_ns", read_steal_ns() - minutes->steal_before_ns);
 	add_number(minutes, "ended_ns", ended_ns);
 	send_rows(minutes);

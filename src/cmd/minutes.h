@@ -10,6 +10,7 @@
 #include "brake.h"
 #include "../worker/session.h"
 #include "follow.h"
+#include "mappings.h"
 
 /* The kernel's clock on programs costs as much as some of them: it is on in bursts, in these
  * windows. */
@@ -59,8 +60,9 @@ void minutes_step(struct minutes *minutes, const struct brake_step *step);
 /* Whether the programs are measured in the window after this one; is_wanted: somebody asks. */
 void minutes_plan(struct minutes *minutes, u64 window, bool is_wanted);
 
-/* Hooks, and the time of the end: after the last window's rows, before it ends. */
-void minutes_end(struct minutes *minutes, u64 ended_ns);
+/* Hooks, tables for stacks (mappings NULL: none), and the time of the end: after the last window's
+ * rows, before it ends. */
+void minutes_end(struct minutes *minutes, u64 ended_ns, const struct mappings *mappings);
 void minutes_close(struct minutes *minutes);
 
 #endif

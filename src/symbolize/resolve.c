@@ -41,7 +41,7 @@ static void read_kallsyms_again(struct symbolize *symbolize)
 	if (fd < 0 || clock_now_ns() - symbolize->kallsyms_ns < KALLSYMS_AGAIN_NS)
 		return;
 	symbolize->kallsyms_ns = clock_now_ns();
-	if (!lseek(fd, 0, SEEK_SET) && symbolize_kallsyms(symbolize, fd))
+	if (symbolize_kallsyms(symbolize, fd))
 		symbolize->kallsyms_fd = -1;
 }
 
@@ -104,7 +104,8 @@ static void describe(struct resolver *resolver, u32 id, struct module_info *ret_
 {
 	const struct module *module = modules_get(&of(resolver)->modules, id);
 
-	*ret_info = (struct module_info){.kind = MODULE_UNKNOWN, .path = "", .build_id = ""};
+	*ret_info =
+		(struct module_info){.kind = MODULE_UNKNOWN, .path = "[unknown]", .build_id = ""};
 	if (module)
 		*ret_info = (struct module_info){
 			.kind = module->kind,

@@ -150,13 +150,25 @@ static void set_module(struct symbolize *symbolize, u32 i, const struct module *
 		       (mapping->is_deleted || !strncmp(mapping->path, "/memfd:", 7));
 }
 
+/* Of one that could not be asked, the kernel's list of mappings still says which it is. */
+static struct file_key key_of(const struct proc_mapping *mapping, const struct file_facts *facts)
+{
+	if (facts->refusal != FILE_UNREACHABLE)
+		return facts->key;
+	return (struct file_key){.dev = (u64)mapping->major << 32 | mapping->minor,
+				 .inode = mapping->inode};
+}
+
 bool symbolize_knows_file(struct symbolize *symbolize, u32 i, const struct file_facts *facts)
 {
+	const struct proc_mapping *mapping = scan_mapping_of(&symbolize->scan, i);
 	struct module *module;
+	struct file_key key;
 
-	if (!scan_mapping_of(&symbolize->scan, i))
+	if (!mapping)
 		return true;
-	module = modules_find_file(&symbolize->modules, &facts->key);
+	key = key_of(mapping, facts);
+	module = modules_find_file(&symbolize->modules, &key);
 	if (!module || (module->is_elf && !module->elf.elf) || wants_rows(symbolize, module))
 		return false;
 	set_module(symbolize, i, module);
@@ -166,8 +178,9 @@ bool symbolize_knows_file(struct symbolize *symbolize, u32 i, const struct file_
 static struct module *find_or_add(struct symbolize *symbolize, u32 i,
 				  const struct file_facts *facts, int fd)
 {
-	struct module *module = modules_find_file(&symbolize->modules, &facts->key);
 	const struct proc_mapping *mapping = scan_mapping_of(&symbolize->scan, i);
+	struct file_key key = key_of(mapping, facts);
+	struct module *module = modules_find_file(&symbolize->modules, &key);
 
 	if (module) {
 		modules_open_again(&symbolize->modules, module, fd);
@@ -175,8 +188,7 @@ static struct module *find_or_add(struct symbolize *symbolize, u32 i,
 	}
 	if (facts->refusal < FILE_REFUSAL_COUNT)
 		symbolize->counts.refused[facts->refusal] += facts->refusal != FILE_TAKEN;
-	return modules_add_file(&symbolize->modules, &facts->key, fd, mapping->path,
-				facts->is_trusted);
+	return modules_add_file(&symbolize->modules, &key, fd, mapping->path, facts->is_trusted);
 }
 
 int symbolize_take_file(struct symbolize *symbolize, u32 i, const struct file_facts *facts, int fd,

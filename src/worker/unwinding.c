@@ -117,13 +117,9 @@ int worker_unwinding_build_rows(struct worker *worker, u32 file, bool *ret_is_wo
 	return err;
 }
 
-ssize_t worker_unwinding_write_rows(struct worker *worker, u32 file, int fd)
+int worker_unwinding_write_rows(struct worker *worker, u32 file, int fd)
 {
-	u64 bytes = 0;
-	int err =
-		call(worker, UNWINDING_WRITE_ROWS, fd, &file, sizeof(file), &bytes, sizeof(bytes));
-
-	return err ? err : (ssize_t)bytes;
+	return call(worker, UNWINDING_WRITE_ROWS, fd, &file, sizeof(file), NULL, 0);
 }
 
 static bool is_within(const struct unwind_process *process)

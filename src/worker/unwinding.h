@@ -47,8 +47,8 @@ int worker_unwinding_debug_file(struct worker *worker, u32 file, int fd);
 /* -errno: they are to be built. */
 int worker_unwinding_read_rows(struct worker *worker, u32 file, int fd);
 int worker_unwinding_build_rows(struct worker *worker, u32 file, bool *ret_is_worthy);
-/* Into an empty file: how many bytes, or -errno. */
-ssize_t worker_unwinding_write_rows(struct worker *worker, u32 file, int fd);
+/* Into an empty file. */
+int worker_unwinding_write_rows(struct worker *worker, u32 file, int fd);
 
 /* For the kernel side; it is within the maps. 0 or -errno. */
 int worker_unwinding_finish(struct worker *worker, struct unwind_process *ret_process,

@@ -129,17 +129,6 @@ static ssize_t job_build_rows(struct symbolize *symbolize, u32 file, u32 *reply)
 	return err ? err : (ssize_t)sizeof(*reply);
 }
 
-static ssize_t job_write_rows(struct symbolize *symbolize, int fd, u32 file, u64 *reply)
-{
-	int err = fd < 0 ? -EINVAL : symbolize_write_rows(symbolize, file, fd);
-	off_t end = err ? 0 : lseek(fd, 0, SEEK_CUR);
-
-	if (err || end < 0)
-		return err ? err : -errno;
-	*reply = (u64)end;
-	return sizeof(*reply);
-}
-
 static ssize_t job_finish(struct symbolize *symbolize, struct finish_reply *reply)
 {
 	struct unwind_process process;
@@ -237,7 +226,7 @@ ssize_t unwinding_inside_run(struct unwinding_inside *unwinding, enum unwinding_
 	case UNWINDING_BUILD_ROWS:
 		return job_build_rows(symbolize, number, reply);
 	case UNWINDING_WRITE_ROWS:
-		return job_write_rows(symbolize, *fd, number, reply);
+		return *fd < 0 ? -EINVAL : symbolize_write_rows(symbolize, number, *fd);
 	case UNWINDING_FINISH:
 		return job_finish(symbolize, reply);
 	case UNWINDING_REQUESTS:

@@ -54,7 +54,6 @@ struct inside {
 	int sock;
 	const worker_job *jobs;
 	size_t job_count;
-	struct resolver resolver;
 	struct stack_ids stack_ids;
 	struct services services;
 	void *states[SIGNAL_LIMIT];
@@ -62,11 +61,16 @@ struct inside {
 	struct unwinding_inside unwinding;
 };
 
-static void make_services(struct inside *self)
+static int make_services(struct inside *self)
 {
-	resolver_none(&self->resolver);
+	int err = unwinding_inside_open(&self->unwinding);
+
+	if (err)
+		return err;
 	stack_ids_init(&self->stack_ids, STACK_IDS_MAX);
-	self->services = (struct services){&self->resolver, &self->stack_ids};
+	self->services =
+		(struct services){symbolize_resolver(self->unwinding.symbolize), &self->stack_ids};
+	return 0;
 }
 
 static int make_states(struct inside *self)
@@ -216,9 +220,8 @@ static void run_inside(int sock, void *context)
 	self->sock = sock;
 	if (!err)
 		err = child_die_with_parent();
-	make_services(self);
 	if (!err)
-		err = unwinding_inside_open(&self->unwinding);
+		err = make_services(self);
 	if (!err)
 		err = make_states(self);
 	if (err) {

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mappings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "../base/cleanup.h"
+#include "../base/clock.h"
+#include "../base/log.h"
+#include "../capture/sideband.h"
+#include "mappings_scan.h"
+#include "process_list.h"
+
+#define SWEEP_NS      (5 * NS_PER_S)  /* who ended unnoticed is found in that time */
+#define RESCAN_ALL_NS (1 * NS_PER_S)  /* when we were not told who maps what */
+#define EXEC_NS	      (5 * NS_PER_MS) /* from its old program's end to a look at its new one */
+#define PERF_MAP_NS   (1 * NS_PER_S)  /* between two looks at what a compiler says */
+
+struct mappings {
+	struct capture *capture;
+	struct mappings_scanner scanner;
+	int epoll_fd;
+	struct sideband *sideband; /* NULL: the kernel does not let us hear */
+	u64 lost_seen, lost_scan_ns;
+	struct process_list processes;
+	struct unwind_request batch[UNWINDING_REQUESTS_MAX]; /* for the worker */
+	size_t batch_count;
+	u64 sweep_ns;
+	bool is_broken; /* the worker does not answer */
+	struct mappings_counts counts;
+};
+
+/* --- open and close --- */
+
+static const char *const map_names[UNWINDING_MAP_COUNT] = {
+	[UNWINDING_ROWS] = "unwind_rows",
+	[UNWINDING_PAGES] = "unwind_pages",
+	[UNWINDING_MODULES] = "unwind_modules",
+	[UNWINDING_MAPPINGS] = "unwind_mappings",
+};
+
+static int give_maps(const struct mappings *mappings, bool lines, bool inlined)
+{
+	int fds[UNWINDING_MAP_COUNT];
+
+	for (int i = 0; i < UNWINDING_MAP_COUNT; i++) {
+		fds[i] = capture_map_fd(mappings->capture, map_names[i]);
+		if (fds[i] < 0)
+			return fds[i];
+	}
+	return worker_unwinding_open(mappings->scanner.worker, fds, lines, inlined);
+}
+
+/* Without them, functions of the kernel have no names; stacks are whole all the same. */
+static void give_kallsyms(const struct mappings *mappings)
+{
+	_cleanup_close_ int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	int err = fd < 0 ? -errno : worker_unwinding_kallsyms(mappings->scanner.worker, fd);
+
+	if (err)
+		log_info("functions of the kernel have no names: /proc/kallsyms cannot be read: "
+			 "%s; see kernel.kptr_restrict",
+			 strerror(-err));
+}
+
+static int listen_to(struct mappings *mappings)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	int fd = capture_requests_fd(mappings->capture), err;
+
+	if (fd < 0)
+		return fd;
+	mappings->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (mappings->epoll_fd < 0 || epoll_ctl(mappings->epoll_fd, EPOLL_CTL_ADD, fd, &event))
+		return -errno;
+	err = sideband_open(mappings->epoll_fd, &mappings->sideband);
+	if (err) {
+		mappings->counts.is_deaf = true;
+		log_verbose("without notice of new mappings: perf_event_open: %s", strerror(-err));
+	}
+	return 0;
+}
+
+int mappings_open(struct capture *capture, struct worker *worker, bool lines, bool inlined,
+		  struct mappings **ret_mappings)
+{
+	struct mappings *mappings;
+	int err = capture_map_fd(capture, map_names[0]);
+
+	if (err < 0)
+		return err;
+	mappings = calloc(1, sizeof(*mappings));
+	if (!mappings)
+		return -ENOMEM;
+	mappings->capture = capture;
+	mappings->epoll_fd = -1;
+	mappings_scanner_open(&mappings->scanner, worker);
+	err = process_list_init(&mappings->processes);
+	if (!err)
+		err = give_maps(mappings, lines, inlined);
+	if (!err)
+		err = listen_to(mappings);
+	if (err) {
+		log_error("stacks of user code cannot be walked: preparing their tables failed: %s",
+			  strerror(-err));
+		mappings_close(mappings);
+		return err == -ENOENT ? -EIO : err;
+	}
+	give_kallsyms(mappings);
+	mappings->sweep_ns = clock_now_ns() + SWEEP_NS;
+	*ret_mappings = mappings;
+	return 0;
+}
+
+void mappings_close(struct mappings *mappings)
+{
+	if (!mappings)
+		return;
+	process_list_free(&mappings->processes);
+	sideband_close(mappings->sideband);
+	mappings_scanner_close(&mappings->scanner);
+	if (mappings->epoll_fd >= 0)
+		close(mappings->epoll_fd);
+	free(mappings);
+}
+
+int mappings_fd(const struct mappings *mappings)
+{
+	return mappings->is_broken ? -1 : mappings->epoll_fd;
+}
+
+void mappings_counts(const struct mappings *mappings, struct mappings_counts *ret_counts)
+{
+	*ret_counts = mappings->counts;
+	ret_counts->refused = mappings->processes.refused;
+}
+
+void mappings_want(struct mappings *mappings, u32 pid)
+{
+	struct process *process = pid ? process_list_get(&mappings->processes, pid) : NULL;
+
+	if (process)
+		process_list_want(&mappings->processes, process, clock_now_ns());
+}
+
+/* --- names of code that a compiler made --- */
+
+static void read_perf_map(struct mappings *mappings, struct process *process)
+{
+	u64 now_ns = clock_now_ns();
+
+	if (!process->has_jit || now_ns - process->perf_map_ns < PERF_MAP_NS)
+		return;
+	process->perf_map_ns = now_ns;
+	if (process->perf_map.fd < 0)
+		foreign_map_open(&mappings->scanner.foreign, process->tgid, &process->perf_map);
+	mappings_give_perf_map(&mappings->scanner, process->tgid, &process->perf_map);
+}
+
+void mappings_read_perf_maps(struct mappings *mappings, u64 until_ns)
+{
+	for (u32 i = 0; i < mappings->processes.all.count && !mappings->is_broken; i++) {
+		if (clock_now_ns() >= until_ns)
+			return;
+		read_perf_map(mappings, mappings->processes.all.items[i].thing);
+	}
+}
+
+/* --- what the kernel tells --- */
+
+static void fail(struct mappings *mappings, int err)
+{
+	if (!mappings->is_broken)
+		log_error("new processes have no stacks from here on: the worker process does not "
+			  "answer: %s",
+			  strerror(-err));
+	mappings->is_broken = true;
+}
+
+static void send_batch(struct mappings *mappings)
+{
+	u64 stale[UNWINDING_REQUESTS_MAX / 64] = {0};
+	size_t count = mappings->batch_count;
+	int err;
+
+	mappings->batch_count = 0;
+	if (!count || mappings->is_broken)
+		return;
+	err = worker_unwinding_requests(mappings->scanner.worker, mappings->batch, count, stale);
+	if (err)
+		fail(mappings, err);
+	for (size_t i = 0; i < count; i++)
+		if (stale[i / 64] >> (i % 64) & 1)
+			mappings_want(mappings, mappings->batch[i].tgid);
+}
+
+static void add_to_batch(struct mappings *mappings, const struct unwind_request *request)
+{
+	if (mappings->batch_count == UNWINDING_REQUESTS_MAX)
+		send_batch(mappings);
+	mappings->batch[mappings->batch_count++] = *request;
+}
+
+static void on_forked(struct mappings *mappings, const struct unwind_request *request)
+{
+	struct process *process = process_list_get(&mappings->processes, request->tgid);
+
+	if (!process)
+		return;
+	process->is_published = true;
+	add_to_batch(mappings, request);
+}
+
+/*
+ * It has ended, or runs another program now: that shows when it is looked at. What its compiler has
+ * said until now is read before the worker forgets whose it is.
+ */
+static void on_gone(struct mappings *mappings, const struct unwind_request *request)
+{
+	struct process *process = process_list_find(&mappings->processes, request->tgid);
+
+	if (process) {
+		mappings_give_perf_map(&mappings->scanner, process->tgid, &process->perf_map);
+		foreign_map_close(&process->perf_map);
+		process->scans = 0;
+		process->is_published = process->has_jit = false;
+		process_list_want_at(&mappings->processes, process, clock_now_ns() + EXEC_NS);
+	}
+	add_to_batch(mappings, request);
+}
+
+static void on_request(void *context, const struct unwind_request *request)
+{
+	struct mappings *mappings = context;
+
+	switch (request->want) {
+	case UNWIND_WANT_PROCESS:
+		mappings_want(mappings, request->tgid);
+		break;
+	case UNWIND_WANT_FORKED:
+		on_forked(mappings, request);
+		break;
+	case UNWIND_WANT_GONE:
+		on_gone(mappings, request);
+		break;
+	}
+}
+
+/* Only of those that somebody asked for. */
+static void on_mapping(void *context, u32 pid)
+{
+	struct mappings *mappings = context;
+
+	if (process_list_find(&mappings->processes, pid))
+		mappings_want(mappings, pid);
+}
+
+static void want_all(struct mappings *mappings)
+{
+	for (u32 i = 0; i < mappings->processes.all.count; i++)
+		mappings_want(mappings, mappings->processes.all.items[i].number);
+}
+
+static void hear(struct mappings *mappings)
+{
+	u64 now_ns = clock_now_ns();
+
+	capture_take_requests(mappings->capture, on_request, mappings);
+	send_batch(mappings);
+	if (!mappings->sideband)
+		return;
+	sideband_take(mappings->sideband, on_mapping, mappings);
+	mappings->counts.lost = sideband_lost(mappings->sideband);
+	if (mappings->counts.lost == mappings->lost_seen ||
+	    now_ns - mappings->lost_scan_ns < RESCAN_ALL_NS)
+		return;
+	mappings->lost_seen = mappings->counts.lost;
+	mappings->lost_scan_ns = now_ns;
+	want_all(mappings);
+}
+
+/* --- looking --- */
+
+static void publish(struct mappings *mappings, struct process *process,
+		    const struct mappings_found *found)
+{
+	process->has_jit = found->has_jit;
+	process->is_published =
+		!capture_set_process(mappings->capture, process->tgid, &found->process);
+	mappings->counts.unpublished += !process->is_published;
+	read_perf_map(mappings, process);
+}
+
+/* It is gone: the kernel side and the worker forget it. */
+static void look_away(struct mappings *mappings, struct process *process)
+{
+	const struct unwind_request gone = {.tgid = process->tgid, .want = UNWIND_WANT_GONE};
+
+	mappings->counts.gone++;
+	capture_forget_process(mappings->capture, process->tgid);
+	process_list_remove(&mappings->processes, process);
+	add_to_batch(mappings, &gone);
+}
+
+static bool is_of_worker(int err)
+{
+	return err == -EPIPE || err == -ETIMEDOUT || err == -EBADMSG || err == -ENOTCONN;
+}
+
+/* False: time is up, and it is not done. */
+static bool look_at(void *context, struct process *process, u64 until_ns)
+{
+	struct mappings *mappings = context;
+	u64 begin_ns = clock_now_ns(), end_ns;
+	struct mappings_found found;
+	int err;
+
+	if (mappings->is_broken)
+		return true;
+	err = mappings_scan(&mappings->scanner, process->tgid, until_ns, &found);
+	end_ns = clock_now_ns();
+	mappings->counts.scan_ns += end_ns - begin_ns;
+	if (err == -EAGAIN)
+		return false;
+	mappings->counts.scans++;
+	process_list_done(process, begin_ns, end_ns);
+	if (!err)
+		publish(mappings, process, &found);
+	else if (is_of_worker(err))
+		fail(mappings, err);
+	else if (err != -ENOSPC) /* no room for it: what it had before is still there */
+		look_away(mappings, process);
+	return true;
+}
+
+/* Those that ended without a word, as when the ring buffer had no room for it. */
+static void sweep(struct mappings *mappings)
+{
+	if (clock_now_ns() < mappings->sweep_ns)
+		return;
+	mappings->sweep_ns = clock_now_ns() + SWEEP_NS;
+	for (u32 i = mappings->processes.all.count; i > 0; i--) {
+		struct process *process = mappings->processes.all.items[i - 1].thing;
+
+		if (!process->is_waiting && mappings_is_gone(process->tgid))
+			look_away(mappings, process);
+	}
+}
+
+u64 mappings_deadline(const struct mappings *mappings)
+{
+	return mappings->is_broken ? ~0ULL
+				   : process_list_due(&mappings->processes, mappings->sweep_ns);
+}
+
+void mappings_attend(struct mappings *mappings, u64 until_ns)
+{
+	if (mappings->is_broken)
+		return;
+	hear(mappings);
+	process_list_look(&mappings->processes, until_ns, look_at, mappings);
+	sweep(mappings);
+	send_batch(mappings);
+}

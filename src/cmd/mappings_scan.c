@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mappings_scan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+
+#include "../base/cleanup.h"
+#include "../base/clock.h"
+
+void mappings_scanner_open(struct mappings_scanner *scanner, struct worker *worker)
+{
+	*scanner = (struct mappings_scanner){.worker = worker};
+	table_cache_open(&scanner->cache, TABLE_CACHE_DIR);
+}
+
+void mappings_scanner_close(struct mappings_scanner *scanner)
+{
+	table_cache_close(&scanner->cache);
+}
+
+bool mappings_is_gone(u32 pid)
+{
+	return kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
+/* --- rows --- */
+
+static int read_cached(struct mappings_scanner *scanner, u32 file, const struct file_wants *wants)
+{
+	_cleanup_close_ int fd =
+		table_cache_find(&scanner->cache, wants->build_id, wants->build_id_size);
+
+	return fd < 0 ? fd : worker_unwinding_read_rows(scanner->worker, file, fd);
+}
+
+static void store(struct mappings_scanner *scanner, u32 file, const struct file_wants *wants)
+{
+	_cleanup_close_ int fd = table_cache_blank(&scanner->cache);
+
+	if (fd >= 0 && !worker_unwinding_write_rows(scanner->worker, file, fd))
+		table_cache_store(&scanner->cache, wants->build_id, wants->build_id_size, fd);
+}
+
+/* A file of which none can be had is walked by frame pointers; that is no failure of the scan. */
+static void make_rows(struct mappings_scanner *scanner, u32 file, const struct file_wants *wants)
+{
+	bool is_worthy;
+
+	if (wants->cache && !read_cached(scanner, file, wants))
+		return;
+	if (!worker_unwinding_build_rows(scanner->worker, file, &is_worthy) && is_worthy &&
+	    wants->cache)
+		store(scanner, file, wants);
+}
+
+/* --- files --- */
+
+static void give_debug_file(struct mappings_scanner *scanner, int proc_fd, u32 file,
+			    const struct file_wants *wants)
+{
+	_cleanup_close_ int fd = foreign_debug_open(&scanner->foreign, proc_fd, wants->build_id,
+						    wants->build_id_size);
+
+	if (fd >= 0)
+		worker_unwinding_debug_file(scanner->worker, file, fd);
+}
+
+static int give_file(struct mappings_scanner *scanner, int proc_fd, u32 file,
+		     const struct unwinding_file *where, struct file_facts *facts)
+{
+	_cleanup_close_ int fd =
+		foreign_mapped_open(&scanner->foreign, proc_fd, where->begin, where->end, facts);
+	struct file_wants wants;
+	int err = worker_unwinding_file(scanner->worker, file, facts, fd, &wants);
+
+	if (err)
+		return err == -ENOSPC ? 0 : err; /* it is counted, and the rest goes on */
+	if (wants.debug)
+		give_debug_file(scanner, proc_fd, file, &wants);
+	if (wants.rows)
+		make_rows(scanner, file, &wants);
+	return 0;
+}
+
+/* Those of one answer: 0 or -errno. */
+static int give_files(struct mappings_scanner *scanner, int proc_fd, u32 first,
+		      const struct unwinding_file *files, u32 count, u64 until_ns)
+{
+	struct file_facts facts[UNWINDING_FILES_MAX];
+	u64 wanted;
+	int err;
+
+	for (u32 i = 0; i < count; i++)
+		foreign_mapped_facts(&scanner->foreign, proc_fd, files[i].begin, files[i].end,
+				     &facts[i]);
+	err = worker_unwinding_known(scanner->worker, first, facts, count, &wanted);
+	for (u32 i = 0; i < count && !err; i++) {
+		if (!(wanted >> i & 1))
+			continue;
+		err = give_file(scanner, proc_fd, first + i, &files[i], &facts[i]);
+		wanted &= ~(1ULL << i);
+		if (!err && wanted && clock_now_ns() >= until_ns)
+			return -EAGAIN;
+	}
+	return err;
+}
+
+/* Of one that has ended there is nothing to be read; it can still be opened. */
+static int open_maps(int proc_fd)
+{
+	int fd = openat(proc_fd, "maps", O_RDONLY | O_CLOEXEC);
+	char first;
+
+	if (fd < 0)
+		return -errno;
+	if (pread(fd, &first, 1, 0) == 1)
+		return fd;
+	close(fd);
+	return -ESRCH;
+}
+
+int mappings_scan(struct mappings_scanner *scanner, u32 pid, u64 until_ns,
+		  struct mappings_found *ret_found)
+{
+	_cleanup_close_ int proc_fd = foreign_process(pid);
+	_cleanup_close_ int maps_fd = proc_fd < 0 ? proc_fd : open_maps(proc_fd);
+	struct unwinding_file files[UNWINDING_FILES_MAX];
+	int count, err = 0;
+
+	if (maps_fd < 0)
+		return maps_fd;
+	for (u32 first = 0; !err; first += UNWINDING_FILES_MAX) {
+		count = worker_unwinding_scan(scanner->worker, pid, first ? -1 : maps_fd, first,
+					      files);
+		if (count < 0)
+			return count;
+		err = give_files(scanner, proc_fd, first, files, (u32)count, until_ns);
+		if (count < UNWINDING_FILES_MAX)
+			break;
+	}
+	if (!err)
+		err = worker_unwinding_finish(scanner->worker, &ret_found->process,
+					      &ret_found->has_jit);
+	return err;
+}
+
+void mappings_give_perf_map(struct mappings_scanner *scanner, u32 pid, struct foreign_map *map)
+{
+	if (foreign_map_has_changed(map))
+		worker_unwinding_perf_map(scanner->worker, pid, map->fd);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One process looked at: its mappings, and those of its files that the worker does not know, opened
+ * and handed over. Owns the disk cache of tables. Called by mappings.c only.
+ */
+#ifndef DWELL_CMD_MAPPINGS_SCAN_H
+#define DWELL_CMD_MAPPINGS_SCAN_H
+
+#include "../worker/unwinding.h"
+#include "foreign.h"
+#include "table_cache.h"
+
+struct mappings_scanner {
+	struct worker *worker;
+	struct foreign foreign;
+	struct table_cache cache;
+};
+
+struct mappings_found {
+	struct unwind_process process;
+	bool has_jit;
+};
+
+void mappings_scanner_open(struct mappings_scanner *scanner, struct worker *worker);
+void mappings_scanner_close(struct mappings_scanner *scanner);
+
+/*
+ * 0 or -errno: -ESRCH if it is gone; -EAGAIN if time is up: some files more are known by now, so
+ * that it gets further next time.
+ */
+int mappings_scan(struct mappings_scanner *scanner, u32 pid, u64 until_ns,
+		  struct mappings_found *ret_found);
+
+/* No process of this number has memory. */
+bool mappings_is_gone(u32 pid);
+
+/* What its compiler says of its code, if that has changed. */
+void mappings_give_perf_map(struct mappings_scanner *scanner, u32 pid, struct foreign_map *map);
+
+#endif
