@@ -66,7 +66,7 @@ BPF_KFUNC_SRC := $(wildcard signals/*/*.kfunc.bpf.c)
 BPF_MAIN_SRC := $(filter-out $(BPF_KFUNC_SRC),$(BPF_SRC))
 USER_SRC := $(filter-out %.bpf.c src/main.c,$(wildcard src/*/*.c signals/*/*.c))
 TEST_SRC := $(wildcard tests/unit/*_test.c)
-TOOL_SRC := $(wildcard tests/live/*.c)
+TOOL_SRC := $(filter-out %.bpf.c,$(wildcard tests/live/*.c))
 FUZZ_SRC := $(wildcard fuzz/*_fuzz.c)
 
 # A file that disappears must be missed too: this one changes with the lists, and only then.
@@ -202,6 +202,13 @@ $(B)/tests/%: $(B)/obj/tests/live/%.o $(B)/libdwell.a
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# Our walk of stacks, at an event of the test's own.
+$(B)/gen/agree.bpf.o: $(call bpf_object,bpf/core.bpf.c bpf/stack.bpf.c tests/live/agree.bpf.c)
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(BPFTOOL) gen object $@ $^
+$(B)/obj/tests/live/agree.o: $(B)/gen/agree.skel.h
+
 # Every struct of our vmlinux.h, in an object whose BTF vmlinux_test holds against a kernel's.
 TYPES_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -DBPF_NO_PRESERVE_ACCESS_INDEX \
 	-Ibpf -I/usr/include/$(MULTIARCH)
@@ -223,13 +230,18 @@ $(B)/obj/tests/unit/object_test.o: $(B)/gen/bpf_sources.inc
 # A program that knows its own truth; it has nothing of dwell's in it. Its plugins it loads itself.
 WORKLOAD_CFLAGS := -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g
 WORKLOAD_SRC := $(wildcard tests/workloads/*.c)
-WORKLOADS := $(B)/tests/workloads/oracle \
+WORKLOADS := $(B)/tests/workloads/oracle $(B)/tests/workloads/recursion \
 	$(patsubst tests/%.c,$(B)/tests/%.so,$(wildcard tests/workloads/plugin/*.c))
 
 $(B)/tests/workloads/oracle: $(WORKLOAD_SRC) $(wildcard tests/workloads/*.h tests/workloads/*.def)
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(WORKLOAD_CFLAGS) $(WORKLOAD_SRC) -o $@ -lpthread -ldl
+
+$(B)/tests/workloads/recursion: tests/workloads/recursion.cc
+	@mkdir -p $(@D)
+	$(call say,CXX)
+	$(Q)$(CXX) -O2 -g -fomit-frame-pointer $< -o $@
 
 $(B)/tests/workloads/plugin/%.so: tests/workloads/plugin/%.c
 	@mkdir -p $(@D)

@@ -17,19 +17,20 @@
 
 /* Kinds of rows; the low four bits of unwind_row.kind. CFA: where the stack was before the call. */
 enum row_kind {
-	ROW_GAP,       /* no function here: the frame pointer, if it makes sense */
-	ROW_END,       /* the outermost function: it has no caller */
-	ROW_SP,	       /* CFA = sp + 8 * cfa */
-	ROW_FP,	       /* CFA = fp + 8 * cfa */
-	ROW_PLT,       /* CFA = sp + 8, and 8 more from byte cfa of each 16 on */
-	ROW_SP_DEREF,  /* CFA = *(sp + 8 * (s16)cfa) */
-	ROW_SP_DEREF8, /* CFA = *(sp + 8 * (s16)cfa) + 8 */
-	ROW_FP_DEREF,  /* CFA = *(fp + 8 * (s16)cfa) */
-	ROW_FP_DEREF8, /* CFA = *(fp + 8 * (s16)cfa) + 8 */
-	ROW_REGISTER,  /* CFA = register number cfa >> 12 (as DWARF has it) + 8 * (cfa & 0xfff):
-			  known  for the innermost frame only */
-	ROW_SIGNAL,    /* a signal's frame: registers are where the kernel saved them */
-	ROW_BAD,       /* a rule that no row can hold */
+	ROW_GAP,	/* no function here: the frame pointer, if it makes sense */
+	ROW_END,	/* the outermost function: it has no caller */
+	ROW_SP,		/* CFA = sp + 8 * cfa */
+	ROW_FP,		/* CFA = fp + 8 * cfa */
+	ROW_PLT,	/* CFA = sp + 8, and 8 more from byte cfa of each 16 on */
+	ROW_SP_DEREF,	/* CFA = *(sp + 8 * (s16)cfa) */
+	ROW_SP_DEREF8,	/* CFA = *(sp + 8 * (s16)cfa) + 8 */
+	ROW_FP_DEREF,	/* CFA = *(fp + 8 * (s16)cfa) */
+	ROW_FP_DEREF8,	/* CFA = *(fp + 8 * (s16)cfa) + 8 */
+	ROW_REGISTER,	/* CFA = register number cfa >> 12 (as DWARF has it) + 8 * (cfa & 0xfff):
+			   known  for the innermost frame only */
+	ROW_SP_INDEXED, /* CFA = *(sp + 8 * (cfa & 0xfff) + 8 * register cfa >> 12) + 8: likewise */
+	ROW_SIGNAL,	/* a signal's frame: registers are where the kernel saved them */
+	ROW_BAD,	/* a rule that no row can hold */
 };
 
 #define ROW_KIND_MASK 0x0f
@@ -79,11 +80,12 @@ struct unwind_process {
 	u64 asked_ns;	/* when, if again for what is missing */
 };
 
-#define UNWIND_ROWS_MAX	     (2u << 20) /* 16 MiB */
-#define UNWIND_PAGES_MAX     (64u << 10)
-#define UNWIND_MODULES_MAX   4096
-#define UNWIND_MAPPINGS_MAX  (64u << 10)
-#define UNWIND_PROCESSES_MAX 8192
+#define UNWIND_ROWS_MAX	      (2u << 20) /* 16 MiB */
+#define UNWIND_PAGES_MAX      (64u << 10)
+#define UNWIND_MODULES_MAX    4096
+#define UNWIND_MAPPINGS_MAX   (64u << 10)
+#define UNWIND_PROCESSES_MAX  8192
+#define UNWIND_REQUESTS_BYTES (64u << 10)
 
 /* Of one process: 2^11, and of one page: 2^14, as many as a bounded search can tell apart. */
 #define UNWIND_MAPPINGS_STEPS 11

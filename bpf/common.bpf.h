@@ -59,5 +59,6 @@ extern struct filters_map filters SEC(".maps");
 #include "split.bpf.h"
 #include "account.bpf.h"
 #include "path.bpf.h"
+#include "stack.bpf.h"
 
 #endif

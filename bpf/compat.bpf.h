@@ -8,7 +8,10 @@
 #include "flavours.h"
 
 #define TS_COMPAT	 0x02 /* x86: the task is in a 32-bit system call */
-#define PIDNS_LEVELS_MAX 32   /* the kernel's MAX_PID_NS_LEVEL */
+#define PF_IO_WORKER	 0x00000010
+#define PF_USER_WORKER	 0x00004000 /* from 6.4: vhost's, too */
+#define PF_KTHREAD	 0x00200000
+#define PIDNS_LEVELS_MAX 32 /* the kernel's MAX_PID_NS_LEVEL */
 
 /* From 6.2; the UAPI headers of older distributions do not name it. */
 #define MAP_TYPE_CGROUP_STORAGE 32

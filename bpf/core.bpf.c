@@ -19,6 +19,14 @@ struct split_off_map split_off SEC(".maps");
 struct ledger_tasks_map ledger_tasks SEC(".maps");
 struct ledger_pids_map ledger_pids SEC(".maps");
 struct ledger_cpus_map ledger_cpus SEC(".maps");
+struct stack_scratches_map stack_scratches SEC(".maps");
+struct stacks_seen_map stacks_seen SEC(".maps");
+struct unwind_rows_map unwind_rows SEC(".maps");
+struct unwind_pages_map unwind_pages SEC(".maps");
+struct unwind_modules_map unwind_modules SEC(".maps");
+struct unwind_mappings_map unwind_mappings SEC(".maps");
+struct unwind_processes_map unwind_processes SEC(".maps");
+struct unwind_requests_map unwind_requests SEC(".maps");
 
 /* A type is in an object's BTF only if something refers to it; field lists are read from there. */
 #define SIGNAL(id, NAME, name, ...) const struct rec_##name *btf_rec_##name __attribute__((unused));

@@ -56,8 +56,19 @@ struct ledger_task {
 	u32 is_unwanted;      /* its next switch closes the account */
 	u32 is_split_no_more; /* Tier B was switched off for it */
 	u32 is_closed;	      /* it may be opened anew */
-	u64 nvcsw;	      /* the kernel's count at the last switch: it advances iff it blocks */
-	u64 exec_ns;	      /* the kernel's count of its run time, at the last switch */
+
+	/* The last block, for who takes its stack when the thread runs again, and clears it then.
+	 */
+	u64 block_ns;	 /* how long it was; 0: none since */
+	u64 waker_stack; /* key of the stack of the one who ended it; 0: none was taken */
+	u32 block_state; /* enum ledger_state */
+	u32 out_weight;	 /* where stacks are taken when the block begins: it stands for so many ...
+			  */
+	u64 out_stack;	 /* ... and this is its key; 0: none was taken */
+	u64 out_stop;	 /* enum stack_stop */
+
+	u64 nvcsw;   /* the kernel's count at the last switch: it advances iff it blocks */
+	u64 exec_ns; /* the kernel's count of its run time, at the last switch */
 	u64 voluntary;
 	u64 involuntary;
 	u64 ns[STATE_LIMIT];
@@ -363,6 +374,8 @@ static __always_inline void ledger_end_wait(struct ledger_task *account, u32 ran
 	if (ledger_is_blocked(account->state)) {
 		passed = ledger_charge(account, account->state, woken && woken < now ? woken : now);
 		ledger_end_cause(account, passed, account->waker, account->waker_kind);
+		account->block_ns = passed;
+		account->block_state = account->state;
 		if (!woken)
 			return;
 		ledger_enter(account, STATE_RUNQ_WOKEN);

@@ -13,12 +13,6 @@
 #define TASK_TRACED	     0x08 /* __TASK_TRACED */
 #define TASK_DEAD	     0x80
 #define TASK_WAKING	     0x200 /* another CPU is about to enqueue it */
-#define PF_IO_WORKER	     0x10
-#define PF_USER_WORKER	     0x4000 /* from 6.4: vhost's, too */
-#define PF_KTHREAD	     0x200000
-
-#define KERNEL_STACK_BYTES 16384 /* of x86-64, but for kernels with KASAN */
-#define PT_REGS_BYTES	   168
 
 #define FUTEX_COMMAND	  0x7f
 #define FUTEX_WAIT	  0
@@ -64,7 +58,7 @@ static __always_inline bool read_call(struct task_struct *task, struct call *cal
 		return true;
 	}
 	if (bpf_probe_read_kernel(&copy, sizeof(copy),
-				  task->stack + KERNEL_STACK_BYTES - PT_REGS_BYTES))
+				  task->stack + KERNEL_STACK_BYTES - sizeof(struct cpu_regs)))
 		return false;
 	call->number = (s64)copy.orig_ax;
 	call->first = call->is_compat ? (u32)copy.bx : copy.di;

@@ -5,7 +5,6 @@
  */
 #include "../../bpf/common.bpf.h"
 
-#define PF_KTHREAD	  0x00200000
 #define SIGNAL_GROUP_EXIT 0x00000004
 
 struct process_scratch {

@@ -5,6 +5,7 @@
 
 #include "../../src/base/cleanup.h"
 #include "../../src/model/signal.h"
+#include "probes.h"
 
 static const struct table tables[] = {
 	{.name = "samples",
@@ -174,6 +175,8 @@ static const struct signal_loss losses[] = {
 
 const struct signal signal_sample = {
 	.about = "what threads did at moments, and which stack they had",
+	.probes = sample_probes,
+	.probe_count = SAMPLE_PROBE_COUNT,
 	.state_size = sizeof(struct sample_book),
 	.open = open_book,
 	.release = release,

@@ -48,6 +48,7 @@ static void open_book(void *state, const struct services *services)
 	hash_init(&book->frames, sizeof(struct stack_frame), sizeof(u64), STACK_FRAMES_MAX);
 	hash_init(&book->nodes, sizeof(struct stack_node), sizeof(u64), STACK_NODES_MAX);
 	hash_init(&book->entries, sizeof(struct stack_entry), sizeof(u64), STACK_ENTRIES_MAX);
+	hash_init(&book->claims, sizeof(struct stack_claim), sizeof(u64), STACK_MODULES_MAX);
 }
 
 static void release(void *state)
@@ -58,6 +59,7 @@ static void release(void *state)
 	hash_free(&book->frames);
 	hash_free(&book->nodes);
 	hash_free(&book->entries);
+	hash_free(&book->claims);
 }
 
 /* --- ids --- */
@@ -123,18 +125,32 @@ static u64 node_id(struct stack_book *book, u64 parent, u64 frame, u64 depth)
 
 /* --- records in --- */
 
+/*
+ * Files of one path in two containers, files with a build id that is not theirs, code that two
+ * processes made: the first one is known by what it says to be, others also by their number.
+ */
+static u64 identity_of(struct stack_book *book, u64 number)
+{
+	struct stack_claim *claim;
+	struct module_info info;
+	size_t before = book->claims.count;
+
+	book->resolver->describe(book->resolver, (u32)number, &info);
+	claim = hash_add(&book->claims, &info.identity);
+	if (claim && book->claims.count > before)
+		claim->number = number;
+	return claim && claim->number == number ? info.identity : id_of(info.identity, number);
+}
+
 static const struct stack_module *module_of(struct stack_book *book, u64 number)
 {
 	struct stack_module *module = hash_find(&book->modules, &number);
-	struct module_info info;
 
 	if (module)
 		return module;
 	module = hash_add(&book->modules, &number);
-	if (!module)
-		return NULL;
-	book->resolver->describe(book->resolver, (u32)number, &info);
-	module->identity = info.identity;
+	if (module)
+		module->identity = identity_of(book, number);
 	return module;
 }
 

@@ -18,7 +18,13 @@
 
 struct stack_module {
 	u64 number;   /* as the resolver has it */
-	u64 identity; /* the same in every session */
+	u64 identity; /* the same in every session; no other module of this one has it */
+};
+
+/* Whose an identity is. Never forgotten, so that ids stay what they are. */
+struct stack_claim {
+	u64 identity; /* as the resolver has it */
+	u64 number;
 };
 
 struct stack_frame {
@@ -48,7 +54,7 @@ struct stack_book {
 	struct stack_ids *ids;
 	u64 turned_away; /* stacks without a place, or without memory for one */
 	u64 refused;	 /* records that contradict themselves */
-	struct hash modules, frames, nodes, entries;
+	struct hash modules, frames, nodes, entries, claims;
 	size_t modules_told, frames_told, nodes_told; /* items that the session has */
 };
 

@@ -97,15 +97,23 @@ static int need_perf_pmu(struct capture_probe *probe, const char *pmu)
 	return -EOPNOTSUPP;
 }
 
+/* A function whose parameters the compiler has changed has this at the end of its name. */
+#define CHANGED_SUFFIX ".isra.0"
+
 static int attach_kprobe(struct capture_probe *probe, bool at_return)
 {
 	LIBBPF_OPTS(bpf_kprobe_opts, opts, .retprobe = at_return);
+	const char *function = probe->spec->function;
 	int err = need_perf_pmu(probe, "kprobe");
+	char changed[128];
 
-	if (err)
+	if (!err)
+		err = keep_link(probe,
+				bpf_program__attach_kprobe_opts(probe->program, function, &opts));
+	if (err != -ENOENT)
 		return err;
-	return keep_link(probe, bpf_program__attach_kprobe_opts(probe->program,
-								probe->spec->function, &opts));
+	snprintf(changed, sizeof(changed), "%s" CHANGED_SUFFIX, function);
+	return keep_link(probe, bpf_program__attach_kprobe_opts(probe->program, changed, &opts));
 }
 
 static int attach_kprobe_multi(struct capture_probe *probe)

@@ -24,7 +24,8 @@ static void add_probes(struct probe_list *list, const struct signal *signal,
 	for (size_t i = 0; i < signal->probe_count && list->count < CAPTURE_PROBES_MAX; i++) {
 		struct probe probe = signal->probes[i];
 
-		if (options->command && ends_with(probe.program, PROBES_SEED))
+		if (options->command &&
+		    (ends_with(probe.program, PROBES_SEED) || ends_with(probe.program, PROBES_ASK)))
 			continue;
 		if (probe.kind == PROBE_PERF && probe.perf_freq) {
 			probe.perf_freq = options->stacks.freq;

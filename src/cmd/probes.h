@@ -9,8 +9,12 @@
 #include "../capture/capture.h"
 #include "follow.h"
 
-/* Iterators say by their names when they run: x_seed at the start, x_rows in each window. */
+/*
+ * Iterators say by their names when they run: x_ask before anything is followed, x_seed then,
+ * x_rows in each window.
+ */
 #define PROBES_SEED "_seed"
+#define PROBES_ASK  "_ask"
 #define PROBES_ROWS "_rows"
 
 struct probe_list {

@@ -25,7 +25,7 @@ enum probe_kind {
 	PROBE_ITER, /* attached, then run by capture_run_iter() */
 };
 
-#define PROBE_MAPS_MAX	10
+#define PROBE_MAPS_MAX	16
 #define PROBE_FILLS_MAX 2
 
 /* One entry of an array of u32 that user space fills before the probe is attached. */

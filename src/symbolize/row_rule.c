@@ -36,6 +36,27 @@ static bool is_plt(const struct bytes *expression, u8 *ret_from)
 	return *ret_from < 16;
 }
 
+/* As multiplications of big numbers have it: breg7+N, bregM+0, lit8, mul, plus, deref,
+ * plus_uconst 8. */
+static bool take_indexed(struct bytes expression, struct unwind_row *row)
+{
+	static const u8 after[] = {DW_OP_lit8,	DW_OP_mul,	   DW_OP_plus,
+				   DW_OP_deref, DW_OP_plus_uconst, 8};
+	u64 base, index;
+	s64 offset, words;
+
+	if (!take_base(&expression, &base, &offset) || base != REGISTER_SP)
+		return false;
+	index = bytes_number(&expression, 1) - DW_OP_breg0;
+	if (index > 15 || bytes_sleb(&expression) || expression.is_bad ||
+	    bytes_left(&expression) != sizeof(after) ||
+	    memcmp(expression.at, after, sizeof(after)) || !in_words(offset, 0, 0xfff, &words))
+		return false;
+	row->kind = ROW_SP_INDEXED;
+	row->cfa = (u16)(index << 12 | (u64)words);
+	return true;
+}
+
 static bool take_cfa_register(u64 reg, s64 offset, struct unwind_row *row)
 {
 	s64 words;
@@ -62,6 +83,8 @@ static bool take_cfa_expression(struct bytes expression, struct unwind_row *row)
 		row->cfa = from;
 		return true;
 	}
+	if (take_indexed(expression, row))
+		return true;
 	if (!take_base(&expression, &reg, &offset))
 		return false;
 	if (!bytes_left(&expression))

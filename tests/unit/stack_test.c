@@ -43,7 +43,7 @@ static void place(struct resolver *resolver, u32 generation, u64 address, struct
 static void describe(struct resolver *resolver, u32 module, struct module_info *ret_info)
 {
 	(void)resolver;
-	*ret_info = (struct module_info){MODULE_JIT, "[jit]", "", module};
+	*ret_info = (struct module_info){MODULE_JIT, "[jit]", "", 99};
 	if (module == 0)
 		*ret_info = (struct module_info){MODULE_UNKNOWN, "[unknown]", "", 0};
 	if (module == 1)
@@ -444,6 +444,24 @@ static void what_has_no_place_is_counted_and_place_is_made(void **state)
 	assert_int_equal(stacks_written, 2 * (STACK_FRAMES_MAX - 1) + 8);
 }
 
+/* Two modules that say to be the same, before and after the book was emptied. */
+static void modules_of_one_identity_are_told_apart(void **state)
+{
+	const u64 frame = JIT + 8;
+	struct fixture *fixture = *state;
+	u64 a, b;
+
+	a = send(fixture, 1, SAMPLE_CPU, 1, (u64[]){frame - BIAS}, 0, 1);
+	b = send(fixture, 2, SAMPLE_CPU, 2, (u64[]){frame - 2 * BIAS}, 0, 1);
+	assert_int_not_equal(a, b);
+	for (u64 i = 0; i <= STACK_FRAMES_MAX / 2; i++)
+		send(fixture, 10 + i, SAMPLE_CPU, 1, (u64[]){MANY + i}, 0, 1);
+	signal_stack.flush(&fixture->book, 0, &fixture->sink);
+	assert_int_equal(fixture->book.nodes.count, 0);
+	assert_int_equal(send(fixture, 3, SAMPLE_CPU, 2, (u64[]){frame - 2 * BIAS}, 0, 1), b);
+	assert_int_equal(send(fixture, 4, SAMPLE_CPU, 1, (u64[]){frame - BIAS}, 0, 1), a);
+}
+
 static void keys_in_use_outlive_others(void **state)
 {
 	struct stack_ids ids;
@@ -481,6 +499,7 @@ int main(void)
 		TEST(lies_are_refused),
 		TEST(an_empty_stack_is_known_and_none),
 		TEST(what_has_no_place_is_counted_and_place_is_made),
+		TEST(modules_of_one_identity_are_told_apart),
 		cmocka_unit_test(keys_in_use_outlive_others),
 	};
 

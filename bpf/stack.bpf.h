@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * Taking a stack: the kernel's by its own walk, the user's by ours, and sending it if it is new.
+ *
+ * A stack is known by a hash of its frames. Which were sent is remembered in a table with one place
+ * for each: another stack that belongs there takes it, and the first is sent again when it comes
+ * back. So no table is ever full, and no look-up takes a lock.
+ */
+#ifndef DWELL_STACK_BPF_H
+#define DWELL_STACK_BPF_H
+
+#include "regs.bpf.h"
+
+#define UNWIND_TABLE(name, type_, entries)                                                         \
+	struct name##_map {                                                                        \
+		__uint(type, BPF_MAP_TYPE_ARRAY);                                                  \
+		__uint(map_flags, BPF_F_MMAPABLE);                                                 \
+		__uint(max_entries, entries);                                                      \
+		__type(key, u32);                                                                  \
+		__type(value, struct type_);                                                       \
+	};                                                                                         \
+	extern struct name##_map name SEC(".maps")
+
+UNWIND_TABLE(unwind_rows, unwind_row, UNWIND_ROWS_MAX);
+UNWIND_TABLE(unwind_pages, unwind_page, UNWIND_PAGES_MAX);
+UNWIND_TABLE(unwind_modules, unwind_module, UNWIND_MODULES_MAX);
+UNWIND_TABLE(unwind_mappings, unwind_mapping, UNWIND_MAPPINGS_MAX);
+
+static __always_inline struct unwind_row *unwind_row_at(u32 place)
+{
+	return bpf_map_lookup_elem(&unwind_rows, &place);
+}
+
+static __always_inline struct unwind_page *unwind_page_at(u32 place)
+{
+	return bpf_map_lookup_elem(&unwind_pages, &place);
+}
+
+static __always_inline struct unwind_module *unwind_module_at(u32 place)
+{
+	return bpf_map_lookup_elem(&unwind_modules, &place);
+}
+
+static __always_inline struct unwind_mapping *unwind_mapping_at(u32 place)
+{
+	return bpf_map_lookup_elem(&unwind_mappings, &place);
+}
+
+static __always_inline long unwind_read(void *to, u32 size, u64 from)
+{
+	return bpf_probe_read_user(to, size, (const void *)from);
+}
+
+#include "unwind.bpf.h"
+
+#define STACKS_SEEN_MAX	    32768
+#define ASK_AGAIN_NS	    100000000ULL  /* for what was not in the mappings */
+#define ASK_AGAIN_FIRST_NS  1000000000ULL /* for a process that user space did not answer for */
+#define KERNEL_FRAMES_BYTES (KERNEL_FRAMES_MAX * 8)
+
+/* Who takes stacks may be interrupted by another who does: each has a place to work in. */
+enum stack_context { STACK_CPU, STACK_RESUME, STACK_WAKE, STACK_CONTEXTS };
+
+struct stack_scratch {
+	struct unwind_walk walk;
+	struct cpu_regs regs;
+	u32 is_busy;
+	u32 is_kernel_mode;
+	struct rec_stack rec;
+};
+
+struct stack_scratches_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, STACK_CONTEXTS);
+	__type(key, u32);
+	__type(value, struct stack_scratch);
+};
+
+struct stacks_seen_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, STACKS_SEEN_MAX);
+	__type(key, u32);
+	__type(value, u64);
+};
+
+struct unwind_processes_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, UNWIND_PROCESSES_MAX);
+	__type(key, u32);
+	__type(value, struct unwind_process);
+};
+
+struct unwind_requests_map {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, UNWIND_REQUESTS_BYTES);
+};
+
+extern struct stack_scratches_map stack_scratches SEC(".maps");
+extern struct stacks_seen_map stacks_seen SEC(".maps");
+extern struct unwind_processes_map unwind_processes SEC(".maps");
+extern struct unwind_requests_map unwind_requests SEC(".maps");
+
+/*
+ * One frame further in the walk of this context: 0, or 1 when it is over. A function that the
+ * verifier checks by itself, once: so a loop around it costs nothing to load, on every kernel.
+ */
+int stack_walk_frame(u32 context);
+
+static __always_inline struct stack_scratch *stack_scratch_of(u32 context)
+{
+	return bpf_map_lookup_elem(&stack_scratches, &context);
+}
+
+/* --- asking user space --- */
+
+static __always_inline void unwind_request(u32 tgid, u32 want, u32 generation)
+{
+	struct unwind_request *request = bpf_ringbuf_reserve(&unwind_requests, sizeof(*request), 0);
+
+	if (!request)
+		return; /* it is asked again, and what is gone is found out by its generation */
+	request->tgid = tgid;
+	request->want = want;
+	request->generation = generation;
+	request->unused = 0;
+	bpf_ringbuf_submit(request, 0);
+}
+
+/* Once per process, and again now and then while something is missing. */
+static __always_inline void unwind_ask(u32 tgid, struct unwind_process *process)
+{
+	u64 now = bpf_ktime_get_ns();
+
+	if (!process) {
+		struct unwind_process asked = {.is_asked = 1, .asked_ns = now};
+
+		if (bpf_map_update_elem(&unwind_processes, &tgid, &asked, BPF_NOEXIST))
+			return; /* no place; or another thread was first */
+	} else {
+		if (now - process->asked_ns <
+		    (process->generation ? ASK_AGAIN_NS : ASK_AGAIN_FIRST_NS))
+			return;
+		process->asked_ns = now;
+	}
+	unwind_request(tgid, UNWIND_WANT_PROCESS, 0);
+}
+
+/* --- walking --- */
+
+static __always_inline bool has_user_stack(void)
+{
+	struct task_struct *task = current_task();
+
+	return !(BPF_CORE_READ(task, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
+}
+
+/* On every way into the kernel all registers are saved, also those of which a call makes no use. */
+static __always_inline void stack_start(struct unwind_walk *walk, const struct cpu_regs *regs)
+{
+#if defined(__TARGET_ARCH_x86)
+	walk->ip = regs->ip;
+	walk->sp = regs->sp;
+	walk->fp = regs->bp;
+	walk->registers[0] = regs->ax;
+	walk->registers[1] = regs->dx;
+	walk->registers[2] = regs->cx;
+	walk->registers[3] = regs->bx;
+	walk->registers[4] = regs->si;
+	walk->registers[5] = regs->di;
+	walk->registers[6] = regs->bp;
+	walk->registers[7] = regs->sp;
+	walk->registers[8] = regs->r8;
+	walk->registers[9] = regs->r9;
+	walk->registers[10] = regs->r10;
+	walk->registers[11] = regs->r11;
+	walk->registers[12] = regs->r12;
+	walk->registers[13] = regs->r13;
+	walk->registers[14] = regs->r14;
+	walk->registers[15] = regs->r15;
+	if (regs->cs == CS_USER_32)
+		walk->stop = STOP_COMPAT;
+#elif defined(__TARGET_ARCH_arm64)
+	walk->ip = regs->pc;
+	walk->sp = regs->sp;
+	walk->fp = regs->regs[29];
+#endif
+}
+
+/* The user part: regs are those of user space. */
+static __always_inline void stack_walk(struct stack_scratch *scratch, u32 context, u32 tgid)
+{
+	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
+	struct unwind_walk *walk = &scratch->walk;
+
+	walk->first = walk->count = walk->generation = 0;
+	if (process) {
+		walk->first = process->first;
+		walk->count = process->count;
+		walk->generation = process->generation;
+	}
+	for (u32 i = 0; i < USER_FRAMES_MAX; i++)
+		if (stack_walk_frame(context))
+			break;
+	if (!walk->stop)
+		walk->stop = STOP_TRUNCATED;
+	if (walk->stop == STOP_NO_MAPPING && !walk->generation)
+		walk->stop = STOP_NO_PROCESS;
+	if (walk->stop == STOP_NO_MAPPING || walk->stop == STOP_NO_PROCESS ||
+	    walk->stop == STOP_STALE)
+		unwind_ask(tgid, process);
+	scratch->rec.user_count = (u16)walk->frames;
+	scratch->rec.generation = walk->generation;
+}
+
+/* --- sending --- */
+
+static __always_inline void stack_send(struct stack_scratch *scratch, u64 key)
+{
+	struct rec_stack *rec = &scratch->rec;
+	struct emit_counts *counts = emit_counts_here();
+	u64 frames = (u64)rec->kernel_count + rec->user_count;
+	u32 place = (u32)key & (STACKS_SEEN_MAX - 1);
+	u64 *seen = bpf_map_lookup_elem(&stacks_seen, &place);
+	u64 size;
+
+	if (!seen || *seen == key || !counts)
+		return;
+	rec->key = key;
+	rec->unused = 0;
+	rec->unused2 = 0;
+	if (frames > KERNEL_FRAMES_MAX + USER_FRAMES_MAX)
+		return; /* cannot be; the verifier wants to see it */
+	size = __builtin_offsetof(struct rec_stack, frames) + frames * 8;
+	emit_count(&counts->sent);
+	emit_header(&rec->hdr, SIG_STACK, SIG_VERSION_STACK, (u16)size,
+		    *(volatile u64 *)&counts->sent, current_task());
+	if (bpf_ringbuf_output(&records, rec, size, BPF_RB_NO_WAKEUP))
+		emit_count(emit_loss(counts, SIG_STACK, DROP_SAMPLE, (u16)size));
+	else
+		*seen = key;
+}
+
+struct stack_wish {
+	u32 context;		     /* enum stack_context */
+	u32 tgid;		     /* of the current thread */
+	u32 kind;		     /* enum sample_kind */
+	bool has_user;		     /* the thread's own doing, not an interrupt's */
+	bool has_kernel;	     /* it is in the kernel */
+	const struct cpu_regs *regs; /* of user space, if known; NULL: read them */
+};
+
+/*
+ * Takes the current thread's stack and sends it: its key, or 0 if none could be taken; where the
+ * user part ended is in *ret_stop.
+ */
+static __always_inline u64 stack_take(void *ctx, const struct stack_wish *wish, u32 *ret_stop)
+{
+	struct stack_scratch *scratch = stack_scratch_of(wish->context);
+	struct unwind_walk *walk;
+	long bytes = 0;
+	u64 key;
+
+	*ret_stop = STOP_BUSY;
+	if (!scratch || scratch->is_busy)
+		return 0;
+	scratch->is_busy = 1;
+	walk = &scratch->walk;
+	walk->stop = STOP_NONE;
+	walk->frames = walk->mapping = walk->is_return = 0;
+	walk->hash = wish->tgid;
+	if (wish->has_kernel)
+		bytes = bpf_get_stack(ctx, scratch->rec.frames, KERNEL_FRAMES_BYTES, 0);
+	scratch->rec.kernel_count = bytes > 0 ? (u16)(bytes / 8) : 0;
+	scratch->rec.user_count = 0;
+	scratch->rec.generation = 0;
+	scratch->rec.kind = (u8)wish->kind;
+	for (u32 i = 0; i < KERNEL_FRAMES_MAX && i < scratch->rec.kernel_count; i++)
+		walk->hash = unwind_mix(walk->hash, scratch->rec.frames[i]);
+	if (wish->has_user && has_user_stack()) {
+		if (wish->regs)
+			stack_start(walk, wish->regs);
+		else if (regs_of_user(&scratch->regs))
+			stack_start(walk, &scratch->regs);
+		else
+			walk->stop = STOP_UNREADABLE;
+		if (!walk->stop)
+			stack_walk(scratch, wish->context, wish->tgid);
+	}
+	*ret_stop = walk->stop;
+	scratch->rec.stop = (u8)walk->stop;
+	key = unwind_mix(walk->hash, (u64)walk->generation << 8 | walk->stop);
+	if (!scratch->rec.kernel_count && !scratch->rec.user_count)
+		key = 0;
+	if (key)
+		stack_send(scratch, key);
+	scratch->is_busy = 0;
+	return key;
+}
+
+#endif

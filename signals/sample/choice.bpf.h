@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * Which waits have their stack taken. One of length d is taken with the chance min(1, d /
+ * threshold) and then stands for d / chance: so the sum is right on average, whatever the threshold
+ * is, as long as that was set before. It is min_block_ns, and each CPU raises its own while it
+ * takes more than its share of stacks, and lowers it again.
+ */
+#ifndef DWELL_SAMPLE_CHOICE_BPF_H
+#define DWELL_SAMPLE_CHOICE_BPF_H
+
+#define CHOICE_PERIOD_NS     100000000ULL
+#define CHOICE_PERIODS	     10 /* of these in a second */
+#define CHOICE_DOUBLINGS_MAX 20
+
+struct choice {
+	u64 period_ns; /* when the one under way began */
+	u64 random;    /* state of the generator; 0: not seeded yet */
+	u32 taken;     /* in this period, since the threshold was last raised */
+	u32 doublings; /* of the threshold */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct choice);
+} sample_choices SEC(".maps");
+
+static __always_inline struct choice *choice_here(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&sample_choices, &zero);
+}
+
+/* Marsaglia's xorshift, from a seed that the session has: the same run chooses the same. */
+static __always_inline u64 choice_random(struct choice *choice)
+{
+	u64 x = choice->random;
+
+	if (!x)
+		x = unwind_mix(cfg_seed, bpf_get_smp_processor_id()) | 1;
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	choice->random = x;
+	return x * 0x2545f4914f6cdd1dULL;
+}
+
+static __always_inline void choice_turn(struct choice *choice, u64 limit)
+{
+	u64 now = bpf_ktime_get_ns();
+
+	if (now - choice->period_ns < CHOICE_PERIOD_NS)
+		return;
+	choice->period_ns = now;
+	if (choice->doublings && choice->taken * 4 < limit)
+		choice->doublings--;
+	choice->taken = 0;
+}
+
+static __always_inline void choice_count(struct choice *choice, u64 limit)
+{
+	if (++choice->taken < limit || choice->doublings >= CHOICE_DOUBLINGS_MAX)
+		return;
+	choice->doublings++;
+	choice->taken = 0;
+}
+
+/* What a wait of this length stands for; 0: its stack is not taken. */
+static __always_inline u64 choose_wait(u64 ns)
+{
+	struct live_config *live = live_config();
+	struct choice *choice = choice_here();
+	u64 limit, threshold;
+
+	if (!live || !choice || !live->block_stacks)
+		return 0;
+	limit = live->block_stacks / CHOICE_PERIODS + 1;
+	choice_turn(choice, limit);
+	threshold = live->min_block_ns << (choice->doublings & 31);
+	if (ns < threshold && choice_random(choice) % threshold >= ns)
+		return 0;
+	choice_count(choice, limit);
+	return ns < threshold ? threshold : ns;
+}
+
+/* The same where the length is not known yet: for how many waits it stands; 0: it is not taken. */
+static __always_inline u32 choose_any(void)
+{
+	struct live_config *live = live_config();
+	struct choice *choice = choice_here();
+	u64 limit;
+	u32 weight;
+
+	if (!live || !choice || !live->block_stacks)
+		return 0;
+	limit = live->block_stacks / CHOICE_PERIODS + 1;
+	choice_turn(choice, limit);
+	weight = 1U << (choice->doublings & 31);
+	if (choice_random(choice) & (weight - 1))
+		return 0;
+	choice_count(choice, limit);
+	return weight;
+}
+
+/* Long enough that its end is worth a stack, too. */
+static __always_inline bool is_long_wait(u64 ns)
+{
+	struct live_config *live = live_config();
+	struct choice *choice = choice_here();
+
+	return live && choice && live->block_stacks &&
+	       ns >= live->min_block_ns << (choice->doublings & 31);
+}
+
+#endif

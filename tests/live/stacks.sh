@@ -1,0 +1,196 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Stacks of programs that know their own: which function burned or slept for how long, and of programs
+# whose code comes and goes while they run. tests/live/complete.sh has real programs.
+. tests/lib.sh
+need_root
+
+work=$(mktemp -d)
+file=$work/a.dwell
+oracle=$(realpath "$TOOLS/workloads/oracle")
+end() {
+	[ -z "${burner:-}" ] || kill "$burner" 2>/dev/null
+	rm -rf "$work"
+}
+trap end EXIT
+
+sql() { sqlite3 -readonly "$file" "$1"; }
+truth() { awk -v key="$1" '$1 == key { sum += $2 } END { printf "%.0f", sum }' "$work/truth"; }
+
+# record_oracle WORKLOAD [OPTION...]: its session in $file, what it says of itself in $work/truth
+record_oracle() {
+	local workload=$1
+	shift
+	timeout 60 "$DWELL" record "$@" -o "$file" -- "$oracle" "$workload" >"$work/truth" 2>"$work/err"
+	check "$workload: it is recorded" test $? -eq 0
+}
+
+# is QUERY VALUE
+is() {
+	local got
+	got=$(sql "$1")
+	[ "$got" = "$2" ] || { echo "$1 gives $got, not $2"; return 1; }
+}
+
+# between VALUE LEAST MOST
+between() {
+	awk -v v="$1" -v a="$2" -v b="$3" 'BEGIN { if (v >= a && v <= b) exit 0;
+		print v " is not between " a " and " b; exit 1 }'
+}
+
+# Each sample with the name of its innermost function.
+leaves="(SELECT s.*, f.name leaf FROM samples s LEFT JOIN stacks t ON t.id = s.stack
+	LEFT JOIN frames f ON f.id = t.frame)"
+# Each stack with the functions that are in it, once each.
+within="(WITH RECURSIVE up(stack, id) AS (SELECT DISTINCT stack, stack FROM samples UNION
+	SELECT up.stack, t.parent FROM up JOIN stacks t ON t.id = up.id WHERE t.parent != 0)
+	SELECT DISTINCT up.stack stack, f.name name FROM up JOIN stacks t ON t.id = up.id
+	JOIN frames f ON f.id = t.frame)"
+complete="(SELECT id FROM stops WHERE name IN ('none', 'end', 'zero'))"
+cpu="kind = (SELECT id FROM sample_kinds WHERE name = 'cpu')"
+blocked="kind = (SELECT id FROM sample_kinds WHERE name = 'blocked')"
+
+# percent CONDITION [OF]: of the samples for which OF holds, as many as CONDITION holds for
+percent() {
+	sql "SELECT round(100.0 * sum(CASE WHEN $1 THEN count ELSE 0 END) / sum(count), 2)
+		FROM $leaves WHERE ${2:-1}"
+}
+
+# --- shares ---
+
+record_oracle shares -F 997
+for share in half:50 third:30 fifth:20; do
+	got=$(percent "leaf = 'known_${share%:*}'" "$cpu")
+	check "shares: known_${share%:*} has ${share#*:} %, within 2 points ($got)" \
+		between "$got" $((${share#*:} - 2)) $((${share#*:} + 2))
+done
+check "shares: all its samples lead to the outermost function" \
+	between "$(percent "stop IN $complete")" 99 100
+check "shares: the ledger agrees with the samples' modes" is \
+	"SELECT 200 * sum(mismatches) <= sum(count) FROM samples WHERE $cpu" 1
+check "shares: samples stand for the time on a CPU" between "$(sql "SELECT (SELECT sum(weight_ns) FROM
+	samples WHERE $cpu) / (SELECT 0.01 * sum(ns) FROM ledger JOIN states ON states.id = state
+	WHERE name LIKE 'cpu%')")" 93 107
+check "shares: nothing was lost" is "SELECT coalesce(sum(count), 0) FROM losses WHERE cause LIKE 'sample%'
+	OR cause LIKE 'stack%'" 0
+
+# --- two rates ---
+
+top="SELECT group_concat(leaf, ' ') FROM (SELECT leaf FROM (SELECT leaf, sum(count) n FROM $leaves
+	WHERE $cpu GROUP BY leaf ORDER BY n DESC LIMIT 10) ORDER BY leaf)"
+record_oracle ladder -F 199
+slow=$(sql "$top")
+record_oracle ladder -F 997
+fast=$(sql "$top")
+check "ladder: two rates give the same ten functions" test "$slow" = "$fast"
+check "ladder: and these are the ones that burn" test "$(grep -o known_step_ <<<"$fast" | wc -l)" -eq 10
+for share in 19 11 3; do
+	got=$(percent "leaf = 'known_step_$share'" "$cpu")
+	check "ladder: known_step_$share has $share %, within 2 points ($got)" \
+		between "$got" $((share - 2)) $((share + 2))
+done
+
+# --- hot, cold, hot ---
+
+record_oracle hotcold -F 499
+computes() { # FROM TO: samples of known_compute in windows that are wholly between these
+	sql "SELECT coalesce(sum(count), 0) FROM $leaves s JOIN windows w ON w.id = s.window
+		WHERE leaf = 'known_compute' AND $cpu AND begin_ns >= $1 AND end_ns <= $2"
+}
+check "hotcold: known_compute is hot" between "$(computes "$(truth hot_begin)" "$(truth cold_begin)")" 200 1e9
+check "hotcold: then it is gone" test "$(computes "$(truth cold_begin)" "$(truth cold_end)")" -eq 0
+check "hotcold: then it is hot again" between "$(computes "$(truth cold_end)" "$(truth hot_end)")" 200 1e9
+
+# --- sleeping in a known function ---
+
+slept() { # FUNCTION: what the samples of blocked threads with it in their stack stand for
+	sql "SELECT sum(weight_ns) FROM samples s JOIN $within w ON w.stack = s.stack
+		WHERE $blocked AND w.name = '$1'"
+}
+record_oracle sleepers
+share=$(awk -v a="$(slept known_sleeper)" -v b="$(truth known_sleeper)" 'BEGIN { print 100 * a / b }')
+check "sleepers: known_sleeper slept for what it says, within 1 % ($share %)" between "$share" 99 101
+# Shorter than --min-block: some are taken, and stand for the rest. What a clock adds to a sleep that
+# short (waking up, getting a CPU) is no sleep.
+share=$(awk -v a="$(slept known_dozer)" -v b="$(truth known_dozer)" 'BEGIN { print 100 * a / b }')
+check "sleepers: known_dozer, by chance, within 25 % ($share %)" between "$share" 70 120
+check "sleepers: their stacks are complete" is "SELECT count(*) FROM samples WHERE $blocked
+	AND stop NOT IN $complete AND weight_ns > 20000000" 0
+check "sleepers: the scheduler's own frames are cut" is "SELECT count(*) FROM $leaves WHERE $blocked
+	AND leaf IN ('__schedule', 'finish_task_switch', 'bpf_trace_run1')" 0
+
+# --- signals, the vdso, threads ---
+
+record_oracle signals -F 997
+check "signals: complete" between "$(percent "stop IN $complete")" 99.5 100
+check "signals: a handler is seen with what it interrupted" is "SELECT count(*) > 0 FROM $within a
+	JOIN $within b ON b.stack = a.stack WHERE a.name = 'known_handler' AND
+	b.name IN ('known_clock_reader', 'known_thread', 'do_signals')" 1
+check "signals: calls into the vdso have a name" is "SELECT count(*) > 0 FROM $leaves JOIN stacks t ON
+	t.id = stack JOIN frames f ON f.id = t.frame JOIN modules m ON m.id = f.module
+	WHERE m.path = '[vdso]' AND leaf LIKE '%clock_gettime%'" 1
+
+# --- code that comes and goes ---
+
+record_oracle dlopen -F 499
+check "dlopen: right within a second" between "$(sql "SELECT 100.0 * sum(CASE WHEN leaf = 'known_in_plugin' AND
+	stop IN $complete THEN count ELSE 0 END) / sum(count) FROM $leaves s JOIN windows w ON w.id = s.window
+	WHERE $cpu AND begin_ns >= $(truth loaded) AND end_ns <= $(truth "done")")" 97 100
+check "dlopen: its first second, too" is "SELECT count(*) > 0 FROM $leaves WHERE leaf = 'known_in_plugin'" 1
+
+record_oracle reexec -F 499
+check "reexec: each time right within a second" between "$(percent "stop IN $complete" "$cpu")" 97 100
+check "reexec: known_compute is hot each time" between "$(percent "leaf = 'known_compute'" "$cpu")" 80 100
+
+# start COMMAND...: in the background, as $burner; what burns is its last descendant, $target
+start() {
+	"$@" >/dev/null 2>&1 &
+	burner=$!
+	for ((i = 0; i < 50; i++)); do
+		target=$(pgrep -n -x burner) && break
+		sleep 0.1
+	done
+	sleep 0.3
+}
+
+# burns WHAT: $target is recorded from here, and known_compute is found
+burns() {
+	timeout 60 "$DWELL" record -F 499 -p "$target" -d 2 -o "$file" 2>"$work/err"
+	kill "$target" "$burner" 2>/dev/null
+	wait "$burner" 2>/dev/null
+	check "$1: complete" between "$(percent "stop IN $complete" "$cpu")" 99 100
+	check "$1: named" between "$(percent "leaf = 'known_compute'" "$cpu")" 97 100
+}
+
+cp "$oracle" "$work/burner"
+start "$work/burner" burn
+rm "$work/burner"
+burns "a binary deleted while it runs"
+
+root=$work/root
+mkdir -p "$root/bin"
+cp "$oracle" "$root/bin/burner"
+ldd "$oracle" | grep -o '/[^ ]*' | while read -r lib; do
+	mkdir -p "$root$(dirname "$lib")"
+	cp "$lib" "$root$lib"
+done
+start chroot "$root" /bin/burner burn
+burns "in a chroot"
+
+# shellcheck disable=SC2016 # for the shell inside
+start unshare --mount --pid --fork --mount-proc sh -c \
+	'mount -t tmpfs tmpfs /mnt && cp "$0" /mnt/burner && exec /mnt/burner burn' "$oracle"
+burns "in a mount and pid namespace of its own"
+
+# --- short lives ---
+
+record_oracle shortlived -F 1999
+mayflies="pid IN (SELECT pid FROM processes WHERE parent = (SELECT pid FROM processes WHERE parent NOT IN
+	(SELECT pid FROM processes) LIMIT 1))"
+got=$(percent "leaf IS NOT NULL" "$mayflies AND $cpu")
+check "shortlived: 90 % of the samples of 500 short processes have a name ($got)" between "$got" 90 100
+got=$(percent "leaf = 'known_mayfly'" "$mayflies AND $cpu")
+check "shortlived: most are in known_mayfly ($got)" between "$got" 60 100
+check "shortlived: there were enough of them" between "$(sql "SELECT sum(count) FROM samples WHERE $mayflies")" 1000 1e9
+check "shortlived: the binary is one module" is "SELECT count(*) FROM modules WHERE path LIKE '%/oracle'" 1
+finish
