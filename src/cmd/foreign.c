@@ -205,8 +205,8 @@ static int name_mapped(int proc_fd, u64 begin, u64 end)
 	return errno == EPERM || errno == EACCES ? name_by_path(proc_fd, begin, end) : -errno;
 }
 
-void foreign_mapped_facts(struct foreign *foreign, int proc_fd, u64 begin, u64 end,
-			  struct file_facts *ret_facts)
+int foreign_mapped_facts(struct foreign *foreign, int proc_fd, u64 begin, u64 end,
+			 struct file_facts *ret_facts)
 {
 	_cleanup_close_ int by_path = -1;
 	char name[NAME_BYTES];
@@ -215,6 +215,8 @@ void foreign_mapped_facts(struct foreign *foreign, int proc_fd, u64 begin, u64 e
 
 	map_name(begin, end, name);
 	err = ask(proc_fd, name, 0, &st);
+	if (err == -ENOENT)
+		return -ESTALE;
 	if (err == -EPERM || err == -EACCES) {
 		by_path = name_by_path(proc_fd, begin, end);
 		err = by_path < 0 ? by_path : ask(by_path, "", AT_EMPTY_PATH, &st);
@@ -223,6 +225,7 @@ void foreign_mapped_facts(struct foreign *foreign, int proc_fd, u64 begin, u64 e
 		*ret_facts = (struct file_facts){.refusal = FILE_UNREACHABLE};
 	else
 		take_facts(foreign, proc_fd, &st, ret_facts);
+	return 0;
 }
 
 int foreign_mapped_open(struct foreign *foreign, int proc_fd, u64 begin, u64 end,
