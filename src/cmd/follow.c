@@ -163,7 +163,8 @@ static void start_mappings(struct follow *follow)
 		if (tasks->filters[i].kind == FILTER_BY_PID ||
 		    tasks->filters[i].kind == FILTER_BY_TREE)
 			mappings_want(follow->mappings, (u32)tasks->filters[i].value[0]);
-	/* A command that is held is still us: the libraries that most programs have are known then */
+	/* A command that is held is still us: the libraries that most programs have are known then
+	 */
 	mappings_attend(follow->mappings, clock_now_ns() + ATTEND_NS);
 }
 
