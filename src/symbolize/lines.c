@@ -17,7 +17,7 @@
 #define DEBUG_BYTES_MAX                                                                            \
 	(512u << 20) /* of all .debug_* sections, unpacked; libdw reads them all                   \
 		      */
-#define BUDGET_NS      (10 * NS_PER_S)
+#define BUDGET_NS      (5 * NS_PER_S)
 #define INLINES_MAX    64
 #define ORIGINS_MAX    16	   /* of a die that only says where its name is */
 #define PROGRAM_MAX    (4u << 20)  /* bytes of one unit's line program; a byte can be a line */
@@ -299,6 +299,18 @@ static bool can_hold_inlined(int tag)
 	       tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
 }
 
+/* From die on, the first of its siblings that address is in: 0 or not. */
+static int find_sibling(struct lines *lines, Dwarf_Die *die, u64 address)
+{
+	while (dwarf_units_step(&lines->units)) {
+		if (can_hold_inlined(dwarf_tag(die)) && dwarf_haspc(die, address) > 0)
+			return 0;
+		if (dwarf_siblingof(die, die))
+			break;
+	}
+	return -1;
+}
+
 /* The inlined functions around address, outermost first: how many. */
 static size_t find_inlined(struct lines *lines, Dwarf_Die *function, u64 address,
 			   Dwarf_Die ret_inlined[INLINES_MAX])
@@ -306,25 +318,10 @@ static size_t find_inlined(struct lines *lines, Dwarf_Die *function, u64 address
 	Dwarf_Die die = *function;
 	size_t count = 0;
 
-	while (!dwarf_child(&die, &die)) {
-		int tag, end = 0;
-
-		while (dwarf_units_step(&lines->units)) {
-			tag = dwarf_tag(&die);
-			if (can_hold_inlined(tag) && dwarf_haspc(&die, address) > 0)
-				break;
-			end = dwarf_siblingof(&die, &die);
-			if (end)
-				break;
-		}
-		if (end || lines->units.is_spent)
-			break;
-		if (tag != DW_TAG_inlined_subroutine)
-			continue;
-		if (count == INLINES_MAX)
-			break;
-		ret_inlined[count++] = die;
-	}
+	while (count < INLINES_MAX && !dwarf_child(&die, &die) &&
+	       !find_sibling(lines, &die, address))
+		if (dwarf_tag(&die) == DW_TAG_inlined_subroutine)
+			ret_inlined[count++] = die;
 	return count;
 }
 
