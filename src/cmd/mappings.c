@@ -27,6 +27,7 @@ struct mappings {
 	u64 lost_seen, lost_scan_ns;
 	struct process_list processes;
 	struct unwinding_batch batch; /* for the worker, with the next call */
+	u32 perf_map_count;	      /* that are open */
 	u64 sweep_ns;
 	bool is_broken; /* the worker does not answer */
 	struct mappings_counts counts;
@@ -154,9 +155,21 @@ static void read_perf_map(struct mappings *mappings, struct process *process)
 	if (!process->has_jit || now_ns - process->perf_map_ns < PERF_MAP_NS)
 		return;
 	process->perf_map_ns = now_ns;
-	if (process->perf_map.fd < 0)
-		foreign_map_open(&mappings->scanner.foreign, process->tgid, &process->perf_map);
+	if (process->perf_map.fd < 0 && mappings->perf_map_count < PERF_MAPS_MAX &&
+	    !foreign_map_open(&mappings->scanner.foreign, process->tgid, &process->perf_map))
+		mappings->perf_map_count++;
 	mappings_give_perf_map(&mappings->scanner, process->tgid, &process->perf_map);
+}
+
+/* The last word is read while the worker still knows whose it is. */
+static void end_perf_map(struct mappings *mappings, struct process *process)
+{
+	if (process->perf_map.fd < 0)
+		return;
+	if (!mappings->is_broken)
+		mappings_give_perf_map(&mappings->scanner, process->tgid, &process->perf_map);
+	foreign_map_close(&process->perf_map);
+	mappings->perf_map_count--;
 }
 
 void mappings_read_perf_maps(struct mappings *mappings, u64 until_ns)
@@ -216,17 +229,13 @@ static void on_forked(struct mappings *mappings, const struct unwind_request *re
 	add_to_batch(mappings, request);
 }
 
-/*
- * It has ended, or runs another program now: that shows when it is looked at. What its compiler has
- * said until now is read before the worker forgets whose it is.
- */
+/* It has ended, or runs another program now: that shows when it is looked at. */
 static void on_gone(struct mappings *mappings, const struct unwind_request *request)
 {
 	struct process *process = process_list_find(&mappings->processes, request->tgid);
 
 	if (process) {
-		mappings_give_perf_map(&mappings->scanner, process->tgid, &process->perf_map);
-		foreign_map_close(&process->perf_map);
+		end_perf_map(mappings, process);
 		process->scans = 0;
 		process->is_published = process->has_jit = false;
 		process_list_want_at(&mappings->processes, process, clock_now_ns() + EXEC_NS);
@@ -301,6 +310,7 @@ static void look_away(struct mappings *mappings, struct process *process)
 	const struct unwind_request gone = {.tgid = process->tgid, .want = UNWIND_WANT_GONE};
 
 	mappings->counts.gone++;
+	end_perf_map(mappings, process);
 	capture_forget_process(mappings->capture, process->tgid);
 	process_list_remove(&mappings->processes, process);
 	add_to_batch(mappings, &gone);

@@ -88,17 +88,39 @@ static int open_lines(struct module *module, int fd)
 	return err;
 }
 
-/*
- * They read from the descriptor as long as there are any: one that is closed for others' sake takes
- * them along.
- */
+void modules_close_lines(struct modules *modules, struct module *module)
+{
+	modules->lines -= module->lines != NULL;
+	lines_close(module->lines);
+	module->lines = NULL;
+	module->are_lines_tried = false;
+	elf_file_close(&module->lines_elf);
+}
+
+static void close_oldest_lines(struct modules *modules)
+{
+	struct module *oldest = NULL;
+
+	for (u32 i = MODULE_KERNEL_ID; i < modules->count; i++) {
+		struct module *module = modules->all[i];
+
+		if (module->lines && (!oldest || module->used < oldest->used))
+			oldest = module;
+	}
+	if (oldest)
+		modules_close_lines(modules, oldest);
+}
+
 struct lines *modules_lines(struct modules *modules, struct module *module)
 {
 	module->used = ++modules->turn;
 	if (module->are_lines_tried || module->kind != MODULE_FILE || !module->elf.elf)
 		return module->lines;
 	module->are_lines_tried = true;
+	if (modules->lines >= LINES_OPEN_MAX)
+		close_oldest_lines(modules);
 	if (open_lines(module, module->debug_fd) && open_lines(module, module->elf.fd))
 		module->lines = NULL;
+	modules->lines += module->lines != NULL;
 	return module->lines;
 }

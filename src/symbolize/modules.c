@@ -186,10 +186,7 @@ void modules_close_files(struct modules *modules, struct module *module)
 {
 	int fd = module->elf.fd;
 
-	lines_close(module->lines);
-	module->lines = NULL;
-	module->are_lines_tried = false;
-	elf_file_close(&module->lines_elf);
+	modules_close_lines(modules, module); /* they read from it */
 	elf_file_close(&module->elf);
 	if (fd >= 0) {
 		close(fd);

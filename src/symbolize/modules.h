@@ -20,6 +20,7 @@
 #define MODULES_OPEN_MAX  1024	/* descriptors that are kept, if the limit on them allows it */
 #define SYMBOLS_TOTAL_MAX (8u << 20)
 #define PERF_MAPS_MAX	  256
+#define LINES_OPEN_MAX	  32 /* files whose DWARF is kept in memory */
 
 #define MODULE_KERNEL_ID 1
 
@@ -64,6 +65,7 @@ struct modules {
 	size_t open, open_max; /* descriptors */
 	size_t symbols;	       /* in all */
 	size_t perf_maps;
+	size_t lines;	/* that are open */
 	u64 refused;	/* modules, and maps of their names, for which there was no room */
 	u64 no_symbols; /* files of which no name can be had, as there are too many */
 };
@@ -88,6 +90,8 @@ void modules_open_again(struct modules *modules, struct module *module, int fd);
 
 /* Its separate debug file; the descriptor is taken: 0, or -EINVAL if it is another build's. */
 int modules_add_debug_file(struct modules *modules, struct module *module, int fd);
+
+void modules_close_lines(struct modules *modules, struct module *module);
 
 /* Closes its descriptors; what was read of it stays. */
 void modules_close_files(struct modules *modules, struct module *module);

@@ -127,42 +127,49 @@ static void name_by_symbol(struct symbolize *symbolize, struct module *module, u
 		(struct frame_name){.name = name, .source = name ? ret_name->source : NAME_NONE};
 }
 
-/* By DWARF, if somebody asked for what only that knows: how many there are, at least one. */
-static size_t name_file(struct symbolize *symbolize, struct module *module, u64 address,
-			struct frame_name ret_names[FRAME_NAMES_MAX])
+/* By DWARF, as far as somebody asked for what only that knows: how many; 0: it does not say. */
+static size_t name_by_lines(struct symbolize *symbolize, struct module *module, u64 address,
+			    struct frame_name ret_names[FRAME_NAMES_MAX])
 {
 	struct lines *lines = symbolize->wants_lines || symbolize->wants_inlined
 				      ? modules_lines(&symbolize->modules, module)
 				      : NULL;
 	size_t count = lines ? lines_find(lines, address, ret_names) : 0;
-	struct frame_name proper;
 
-	name_by_symbol(symbolize, module, address, &proper);
-	if (!count) {
-		ret_names[0] = proper;
-		return 1;
-	}
-	if (!symbolize->wants_inlined) { /* the line is still that of the innermost */
-		if (!proper.name)
-			proper = ret_names[count - 1];
-		proper.file = ret_names[0].file;
-		proper.line = ret_names[0].line;
-		ret_names[0] = proper;
-		return 1;
-	}
 	for (size_t i = 0; i < count; i++) {
-		if (ret_names[i].name && ret_names[i].source == NAME_NONE)
+		if (ret_names[i].name)
 			ret_names[i].source = module->debug_fd >= 0 ? NAME_DEBUG_FILE : NAME_SYMTAB;
 		if (!symbolize->wants_lines) {
 			ret_names[i].file = NULL;
 			ret_names[i].line = 0;
 		}
 	}
-	if (proper.name) {
-		ret_names[count - 1].name = proper.name;
-		ret_names[count - 1].source = proper.source;
-	}
 	return count;
+}
+
+/* The function proper has the name of its symbol, if it has one, as without DWARF. */
+static size_t name_file(struct symbolize *symbolize, struct module *module, u64 address,
+			struct frame_name ret_names[FRAME_NAMES_MAX])
+{
+	size_t count = name_by_lines(symbolize, module, address, ret_names);
+	struct frame_name proper, *last = &ret_names[count ? count - 1 : 0];
+
+	name_by_symbol(symbolize, module, address, &proper);
+	if (!count) {
+		*last = proper;
+		return 1;
+	}
+	if (proper.name) {
+		last->name = proper.name;
+		last->source = proper.source;
+	}
+	if (symbolize->wants_inlined)
+		return count;
+	/* where the code is, is still said by what was inlined */
+	last->file = ret_names[0].file;
+	last->line = ret_names[0].line;
+	ret_names[0] = *last;
+	return 1;
 }
 
 static void name_by_text(const char *name, enum name_source source, struct frame_name *ret_name)

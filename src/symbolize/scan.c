@@ -91,7 +91,9 @@ bool scan_has_jit(const struct scan *scan)
 	return false;
 }
 
-static struct mapped result_of(const struct scan *scan, u32 i, const struct module *module)
+/* A table may have made room for another file of the same process: then it is not named. */
+static struct mapped result_of(const struct scan *scan, u32 i, const struct module *module,
+			       const struct unwind_tables *tables)
 {
 	const struct proc_mapping *mapping = &scan->mappings[i];
 	struct mapped mapped = {
@@ -105,13 +107,14 @@ static struct mapped result_of(const struct scan *scan, u32 i, const struct modu
 	if (!module || module->kind == MODULE_JIT)
 		mapped.bias = 0;
 	else if (module->elf.elf &&
-		 elf_file_bias(&module->elf, mapping->begin, mapping->offset, &mapped.bias))
+		 elf_file_bias(&module->elf, mapping->begin, mapping->offset, &mapped.bias) &&
+		 unwind_tables_has(tables, module->table, module->id))
 		mapped.table = module->table;
 	return mapped;
 }
 
-u32 scan_result(const struct scan *scan, const struct modules *modules, u32 vdso, u32 jit,
-		struct mapped *ret_mappings)
+u32 scan_result(const struct scan *scan, const struct modules *modules,
+		const struct unwind_tables *tables, u32 vdso, u32 jit, struct mapped *ret_mappings)
 {
 	u64 end = 0; /* of the one before: a search wants them in order */
 	u32 count = 0;
@@ -126,7 +129,7 @@ u32 scan_result(const struct scan *scan, const struct modules *modules, u32 vdso
 			id = vdso;
 		else if (!is_jit(scan, i))
 			id = scan->files[scan->file_of[i]].module;
-		ret_mappings[count++] = result_of(scan, i, modules_get(modules, id));
+		ret_mappings[count++] = result_of(scan, i, modules_get(modules, id), tables);
 	}
 	return count;
 }

@@ -45,7 +45,7 @@ const struct proc_mapping *scan_mapping_of(const struct scan *scan, u32 file); /
 bool scan_has_jit(const struct scan *scan);
 
 /* What each mapping is, as far as it is known: how many. There is room for SCAN_MAPPINGS_MAX. */
-u32 scan_result(const struct scan *scan, const struct modules *modules, u32 vdso, u32 jit,
-		struct mapped *ret_mappings);
+u32 scan_result(const struct scan *scan, const struct modules *modules,
+		const struct unwind_tables *tables, u32 vdso, u32 jit, struct mapped *ret_mappings);
 
 #endif

@@ -266,6 +266,7 @@ int symbolize_build_rows(struct symbolize *symbolize, u32 i, bool *ret_is_worthy
 	row_table_close(&scan->rows);
 	err = row_table_build(&module->elf, &scan->rows);
 	module->is_table_tried = true;
+	module->table = UNWIND_NO_TABLE;
 	if (!err)
 		put_rows(symbolize, module, &scan->rows);
 	modules_forget_bytes(module);
@@ -313,7 +314,8 @@ int symbolize_finish(struct symbolize *symbolize, struct unwind_process *ret_pro
 	*ret_has_jit = scan_has_jit(scan);
 	if (*ret_has_jit)
 		jit = jit_of(symbolize, tgid);
-	count = scan_result(scan, &symbolize->modules, symbolize->vdso, jit, symbolize->mapped);
+	count = scan_result(scan, &symbolize->modules, symbolize->tables, symbolize->vdso, jit,
+			    symbolize->mapped);
 	row_table_close(&scan->rows);
 	scan->tgid = 0;
 	return processes_set(&symbolize->processes, symbolize->tables, tgid, symbolize->mapped,
@@ -339,10 +341,12 @@ void symbolize_gone(struct symbolize *symbolize, u32 tgid, u32 generation)
 int symbolize_perf_map(struct symbolize *symbolize, u32 tgid, int fd)
 {
 	const struct mapset *set = processes_get(&symbolize->processes, tgid);
-	struct module *module = set ? modules_get(&symbolize->modules, set->jit) : NULL;
+	struct module *module = NULL;
 	struct perf_map *map;
 	int err;
 
+	if (set && set->owner == tgid) /* a child that shares has no code of its own yet */
+		module = modules_get(&symbolize->modules, set->jit);
 	if (!module)
 		return -ENOENT;
 	err = perf_map_read(fd, &map);

@@ -176,6 +176,52 @@ static void own_functions_and_libraries_have_names(void **state)
 	expect_name(process.generation + 1, own, MODULE_UNKNOWN, NULL);
 }
 
+/* Inlined where it is called, and only there. */
+static inline __attribute__((always_inline)) int an_inlined_one(volatile int *value)
+{
+	return *value = *value * 7 + 1;
+}
+
+static __attribute__((noinline)) int a_function_with_another_in_it(volatile int *value)
+{
+	return an_inlined_one(value) + *value;
+}
+
+static void lines_and_inlined_functions_are_found(void **state)
+{
+	const char *own = (const char *)(size_t)a_function_with_another_in_it;
+	struct unwind_process process = scan(getpid());
+	struct frame_name names[FRAME_NAMES_MAX];
+	struct place place;
+	size_t most = 0;
+
+	(void)state;
+	symbolize_want(fixture.symbolize, true, true);
+	for (int i = 0; i < 16; i++) { /* somewhere in its first instructions */
+		size_t count;
+
+		fixture.resolver->place(fixture.resolver, process.generation, (u64)own + (u64)i,
+					&place);
+		count = fixture.resolver->name(fixture.resolver, &place, names);
+		assert_string_equal(names[count - 1].name, "a_function_with_another_in_it");
+		assert_true(names[0].line > 0);
+		assert_non_null(strstr(names[0].file, "symbolize_test.c"));
+		if (count > most)
+			most = count;
+		if (count == 2)
+			assert_string_equal(names[0].name, "an_inlined_one");
+	}
+	assert_int_equal(most, 2);
+	symbolize_want(fixture.symbolize, true, false);
+	assert_int_equal(fixture.resolver->name(fixture.resolver, &place, names), 1);
+	assert_string_equal(names[0].name, "a_function_with_another_in_it");
+	assert_true(names[0].line > 0);
+	symbolize_want(fixture.symbolize, false, false);
+	assert_int_equal(fixture.resolver->name(fixture.resolver, &place, names), 1);
+	assert_null(names[0].file);
+	assert_int_equal(a_function_with_another_in_it(&(volatile int){1}), 16);
+}
+
 static void the_vdso_has_names(void **state)
 {
 	const char *vdso = (const char *)getauxval(AT_SYSINFO_EHDR);
@@ -451,6 +497,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(own_functions_and_libraries_have_names),
+		TEST(lines_and_inlined_functions_are_found),
 		TEST(the_vdso_has_names),
 		TEST(the_kernel_side_finds_rows),
 		TEST(what_is_the_same_stays_the_same),
