@@ -17,7 +17,8 @@
 #define SWEEP_NS      (5 * NS_PER_S)  /* who ended unnoticed is found in that time */
 #define RESCAN_ALL_NS (1 * NS_PER_S)  /* when we were not told who maps what */
 #define EXEC_NS	      (5 * NS_PER_MS) /* from its old program's end to a look at its new one */
-#define PERF_MAP_NS   (1 * NS_PER_S)  /* between two looks at what a compiler says */
+#define PERF_MAP_NS                                                                                \
+	(1 * NS_PER_S) /* between two looks at what a compiler says, but for windows' ends */
 
 struct mappings {
 	struct capture *capture;
@@ -150,11 +151,9 @@ void mappings_want(struct mappings *mappings, u32 pid)
 
 static void read_perf_map(struct mappings *mappings, struct process *process)
 {
-	u64 now_ns = clock_now_ns();
-
-	if (!process->has_jit || now_ns - process->perf_map_ns < PERF_MAP_NS)
+	if (!process->has_jit)
 		return;
-	process->perf_map_ns = now_ns;
+	process->perf_map_ns = clock_now_ns();
 	if (process->perf_map.fd < 0 && mappings->perf_map_count < PERF_MAPS_MAX &&
 	    !foreign_map_open(&mappings->scanner.foreign, process->tgid, &process->perf_map))
 		mappings->perf_map_count++;
@@ -301,7 +300,8 @@ static void publish(struct mappings *mappings, struct process *process,
 	process->is_published =
 		!capture_set_process(mappings->capture, process->tgid, &found->process);
 	mappings->counts.unpublished += !process->is_published;
-	read_perf_map(mappings, process);
+	if (clock_now_ns() - process->perf_map_ns >= PERF_MAP_NS)
+		read_perf_map(mappings, process);
 }
 
 /* It is gone: the kernel side and the worker forget it. */
