@@ -67,7 +67,7 @@ done
 check "shares: all its samples lead to the outermost function" \
 	between "$(percent "stop IN $complete")" 99 100
 check "shares: the ledger agrees with the samples' modes" is \
-	"SELECT 200 * sum(mismatches) <= sum(count) FROM samples WHERE $cpu" 1
+	"SELECT 50 * sum(mismatches) <= sum(count) FROM samples WHERE $cpu" 1
 check "shares: samples stand for the time on a CPU" between "$(sql "SELECT (SELECT sum(weight_ns) FROM
 	samples WHERE $cpu) / (SELECT 0.01 * sum(ns) FROM ledger JOIN states ON states.id = state
 	WHERE name LIKE 'cpu%')")" 93 107
