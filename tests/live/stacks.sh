@@ -9,7 +9,7 @@ work=$(mktemp -d)
 file=$work/a.dwell
 oracle=$(realpath "$TOOLS/workloads/oracle")
 end() {
-	[ -z "${burner:-}" ] || kill "$burner" 2>/dev/null
+	[ -z "${burner:-}" ] || kill -9 "$burner" "$target" 2>/dev/null
 	rm -rf "$work"
 }
 trap end EXIT
@@ -156,7 +156,7 @@ start() {
 # burns WHAT: $target is recorded from here, and known_compute is found
 burns() {
 	timeout 60 "$DWELL" record -F 499 -p "$target" -d 2 -o "$file" 2>"$work/err"
-	kill "$target" "$burner" 2>/dev/null
+	kill -9 "$target" "$burner" 2>/dev/null
 	wait "$burner" 2>/dev/null
 	check "$1: complete" between "$(percent "stop IN $complete" "$cpu")" 99 100
 	check "$1: named" between "$(percent "leaf = 'known_compute'" "$cpu")" 97 100
