@@ -126,6 +126,7 @@ static int start_capture(struct follow *follow)
 	follow->brake = (struct brake){
 		.governor = {.limit = follow->options->overhead_limit,
 			     .has_split = config.split,
+			     .has_stacks = !follow->options->stacks.is_off,
 			     .has_detail = true},
 		.capture = follow->capture,
 		.probes = follow->probes.items,
