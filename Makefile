@@ -248,7 +248,7 @@ $(B)/tests/workloads/plugin/%.so: tests/workloads/plugin/%.c
 	$(call say,CC)
 	$(Q)$(CC) $(WORKLOAD_CFLAGS) -fPIC -shared $< -o $@
 
-tests: $(UNIT_TESTS) $(LIVE_TOOLS) $(WORKLOADS) $(B)/bench/floor $(B)/bench/symbolize
+tests: $(UNIT_TESTS) $(LIVE_TOOLS) $(WORKLOADS) $(B)/bench/floor
 
 check: $(B)/dwell $(UNIT_TESTS)
 	BUILD=$(B) tests/run $(UNIT_TESTS) $(sort $(wildcard tests/unit/*.sh))
@@ -300,12 +300,7 @@ $(B)/bench/floor: $(B)/obj/bench/floor.o
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(B)/bench/symbolize: $(B)/obj/bench/symbolize.o $(B)/libdwell.a
-	@mkdir -p $(@D)
-	$(call say,LINK)
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
-
-bench-tools: $(B)/dwell $(B)/bench/floor $(B)/bench/symbolize $(WORKLOADS)
+bench-tools: $(B)/dwell $(B)/bench/floor $(B)/tests/names $(WORKLOADS)
 
 bench: bench-tools
 	BUILD=$(B) bench/run

@@ -12,15 +12,21 @@
 
 struct lines;
 
-/* file has .debug_info: the module itself or its debug file: 0 or -errno; -ENOENT: it has none. */
+/*
+ * file has .debug_info: the module itself or its debug file; it stays open as long as the lines: 0
+ * or -errno; -ENOENT: it has none; -EFBIG: more than we read; -ENOTSUP: packed in a way of old.
+ */
 int lines_open(const struct elf_file *file, struct lines **ret_lines);
 void lines_close(struct lines *lines);
 
 /*
  * The line of address, and the functions inlined there, innermost first; the last one is the
  * function proper: how many, 0 if the file does not say. Names are as DWARF has them (linkage name,
- * else name), mangled; valid until lines_close().
+ * else name), mangled, and may be missing; files are fit to be shown. Valid until lines_close().
  */
 size_t lines_find(struct lines *lines, u64 address, struct frame_name ret_names[FRAME_NAMES_MAX]);
+
+/* The time that one file may cost is spent, or something in it was too large: not all is told. */
+bool lines_are_cut(const struct lines *lines);
 
 #endif
