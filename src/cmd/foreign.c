@@ -122,10 +122,10 @@ static int open_named(struct foreign *foreign, int proc_fd, int path_fd, struct 
 }
 
 /* Links in it lead no further than the process's own root. */
-static int name_in_root(int proc_fd, const char *path)
+static int name_in_root(int proc_fd, const char *path, u64 flags)
 {
 	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
+		.flags = O_PATH | O_CLOEXEC | flags,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
 	_cleanup_close_ int root_fd = openat(proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -184,7 +184,7 @@ static int name_by_path(int proc_fd, u64 begin, u64 end)
 	u64 inode;
 	struct statx st;
 	int err = find_path(proc_fd, begin, end, &line, &path, &inode);
-	int fd = err ? err : name_in_root(proc_fd, path);
+	int fd = err ? err : name_in_root(proc_fd, path, 0);
 
 	if (fd >= 0 && (ask(fd, "", AT_EMPTY_PATH, &st) || st.stx_ino != inode)) {
 		close(fd);
@@ -205,8 +205,8 @@ static int name_mapped(int proc_fd, u64 begin, u64 end)
 	return errno == EPERM || errno == EACCES ? name_by_path(proc_fd, begin, end) : -errno;
 }
 
-void foreign_mapped_facts(struct foreign *foreign, int proc_fd, u64 begin, u64 end,
-			  struct file_facts *ret_facts)
+int foreign_mapped_facts(struct foreign *foreign, int proc_fd, u64 begin, u64 end,
+			 struct file_facts *ret_facts)
 {
 	_cleanup_close_ int by_path = -1;
 	char name[NAME_BYTES];
@@ -215,6 +215,8 @@ void foreign_mapped_facts(struct foreign *foreign, int proc_fd, u64 begin, u64 e
 
 	map_name(begin, end, name);
 	err = ask(proc_fd, name, 0, &st);
+	if (err == -ENOENT)
+		return -ESTALE;
 	if (err == -EPERM || err == -EACCES) {
 		by_path = name_by_path(proc_fd, begin, end);
 		err = by_path < 0 ? by_path : ask(by_path, "", AT_EMPTY_PATH, &st);
@@ -223,6 +225,7 @@ void foreign_mapped_facts(struct foreign *foreign, int proc_fd, u64 begin, u64 e
 		*ret_facts = (struct file_facts){.refusal = FILE_UNREACHABLE};
 	else
 		take_facts(foreign, proc_fd, &st, ret_facts);
+	return 0;
 }
 
 int foreign_mapped_open(struct foreign *foreign, int proc_fd, u64 begin, u64 end,
@@ -270,7 +273,7 @@ int foreign_debug_open(struct foreign *foreign, int proc_fd, const u8 *build_id,
 	debug_path(build_id, size, path);
 	for (int of_host = 0; of_host < 2; of_host++) {
 		_cleanup_close_ int named =
-			of_host ? open(path, O_PATH | O_CLOEXEC) : name_in_root(proc_fd, path);
+			of_host ? open(path, O_PATH | O_CLOEXEC) : name_in_root(proc_fd, path, 0);
 		struct file_facts facts;
 		int fd = named < 0 ? -1 : open_named(foreign, proc_fd, named, &facts);
 
@@ -316,7 +319,7 @@ int foreign_map_open(struct foreign *foreign, u32 pid, struct foreign_map *ret_m
 	if (err)
 		return err;
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", own_pid);
-	named = name_in_root(proc_fd, path);
+	named = name_in_root(proc_fd, path, O_NOFOLLOW);
 	err = named < 0 ? named : ask(named, "", AT_EMPTY_PATH, &st);
 	if (!err && st.stx_uid != uid)
 		err = -EACCES; /* whoever else wrote it: it is about this process, but not by it */

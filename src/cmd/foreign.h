@@ -29,9 +29,12 @@ struct foreign {
 /* /proc/PID itself: a descriptor that stays that process's, or -errno. */
 int foreign_process(u32 pid);
 
-/* Which file a process has mapped there; facts->refusal says what speaks against it. */
-void foreign_mapped_facts(struct foreign *foreign, int proc_fd, u64 begin, u64 end,
-			  struct file_facts *ret_facts);
+/*
+ * Which file a process has mapped there; facts->refusal says what speaks against it: 0, or -ESTALE
+ * if nothing is mapped there any more.
+ */
+int foreign_mapped_facts(struct foreign *foreign, int proc_fd, u64 begin, u64 end,
+			 struct file_facts *ret_facts);
 
 /* The same, opened: -1 with the reason in facts->refusal. */
 int foreign_mapped_open(struct foreign *foreign, int proc_fd, u64 begin, u64 end,

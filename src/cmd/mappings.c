@@ -329,6 +329,8 @@ static bool look_at(void *context, struct process *process, u64 until_ns)
 	process_list_done(process, begin_ns, end_ns);
 	if (!err)
 		publish(mappings, process, &found);
+	else if (err == -ESTALE) /* as by an exec: it is looked at again, in due time */
+		process_list_want(&mappings->processes, process, end_ns);
 	else if (is_of_worker(err))
 		fail(mappings, err);
 	else if (err != -ENOSPC) /* no room for it: what it had before is still there */

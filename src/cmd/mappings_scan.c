@@ -91,9 +91,12 @@ static int give_files(struct mappings_scanner *scanner, int proc_fd, u32 first,
 	u64 wanted;
 	int err;
 
-	for (u32 i = 0; i < count; i++)
-		foreign_mapped_facts(&scanner->foreign, proc_fd, files[i].begin, files[i].end,
-				     &facts[i]);
+	for (u32 i = 0; i < count; i++) {
+		err = foreign_mapped_facts(&scanner->foreign, proc_fd, files[i].begin, files[i].end,
+					   &facts[i]);
+		if (err)
+			return err;
+	}
 	err = worker_unwinding_known(scanner->worker, first, facts, count, &wanted);
 	for (u32 i = 0; i < count && !err; i++) {
 		if (!(wanted >> i & 1))

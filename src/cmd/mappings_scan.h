@@ -25,8 +25,8 @@ void mappings_scanner_open(struct mappings_scanner *scanner, struct worker *work
 void mappings_scanner_close(struct mappings_scanner *scanner);
 
 /*
- * 0 or -errno: -ESRCH if it is gone; -EAGAIN if time is up: some files more are known by now, so
- * that it gets further next time.
+ * 0 or -errno: -ESRCH if it is gone; -ESTALE if it has changed meanwhile; -EAGAIN if time is up:
+ * some files more are known by now, so that it gets further next time.
  */
 int mappings_scan(struct mappings_scanner *scanner, u32 pid, u64 until_ns,
 		  struct mappings_found *ret_found);
