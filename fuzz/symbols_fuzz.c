@@ -28,6 +28,7 @@ static size_t name(struct elf_file *file)
 		enum name_source source = NAME_NONE;
 
 		sum += touch(symbols_find(symbols, address, &source));
+		sum += touch(symbols_name(symbols, address, &source));
 	}
 	if (!symbols_add(symbols, file, NAME_DEBUG_FILE))
 		sum += symbols_count(symbols);

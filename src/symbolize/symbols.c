@@ -3,18 +3,27 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../base/cleanup.h"
 #include "debugdata.h"
+#include "demangle.h"
 #include "elf_section.h"
 #include "spans.h"
 #include "symbol_table.h"
 
 #define SYMBOLS_MAX (1u << 21)
 #define TEXT_MAX    (128u << 20)
+#define SHOWN_MAX   (32u << 20) /* bytes of demangled names that are kept */
+
+#define NOT_SHOWN (~0u)
 
 struct symbols {
-	struct spans spans; /* their tag is where the name came from */
+	struct spans
+		spans; /* tag: where the name came from; order: its place in shown, or NOT_SHOWN */
+	char **shown;  /* names that were demangled */
+	size_t shown_count, shown_capacity, shown_bytes;
+	char last[DEMANGLED_MAX];
 };
 
 static int add_debugdata(struct symbols *symbols, const struct elf_file *file)
@@ -49,7 +58,7 @@ static int settle(struct symbols *symbols)
 	if (err)
 		return err;
 	for (size_t i = 0; i < spans->count; i++)
-		spans->items[i].order = ~0u; /* what is added later does not replace it */
+		spans->items[i].order = NOT_SHOWN; /* highest: what is added does not replace it */
 	spans_trim(spans);
 	return 0;
 }
@@ -82,11 +91,22 @@ int symbols_build(const struct elf_file *file, const struct elf_file *debug_file
 	return 0;
 }
 
+static void forget_shown(struct symbols *symbols)
+{
+	for (size_t i = 0; i < symbols->shown_count; i++)
+		free(symbols->shown[i]);
+	for (size_t i = 0; i < symbols->spans.count; i++)
+		symbols->spans.items[i].order = NOT_SHOWN;
+	symbols->shown_count = symbols->shown_bytes = 0;
+}
+
 int symbols_add(struct symbols *symbols, const struct elf_file *file, enum name_source source)
 {
-	int err = symbol_table_add(&symbols->spans, file, ".symtab", (u16)source);
-	int settled = settle(symbols);
+	int err, settled;
 
+	forget_shown(symbols);
+	err = symbol_table_add(&symbols->spans, file, ".symtab", (u16)source);
+	settled = settle(symbols);
 	return err ? err : settled;
 }
 
@@ -94,6 +114,8 @@ void symbols_close(struct symbols *symbols)
 {
 	if (!symbols)
 		return;
+	forget_shown(symbols);
+	free(symbols->shown);
 	spans_free(&symbols->spans);
 	free(symbols);
 }
@@ -116,6 +138,49 @@ const char *symbols_find(const struct symbols *symbols, u64 address, enum name_s
 		return NULL;
 	*ret_source = (enum name_source)span->tag;
 	return spans_name(&symbols->spans, span);
+}
+
+/* Keeps symbols->last for the span: false if there is no room. */
+static bool keep_shown(struct symbols *symbols, struct span *span)
+{
+	size_t size = strlen(symbols->last) + 1;
+	char *text;
+
+	if (symbols->shown_bytes + size > SHOWN_MAX)
+		return false;
+	if (symbols->shown_count == symbols->shown_capacity) {
+		size_t larger = symbols->shown_capacity ? symbols->shown_capacity * 2 : 64;
+		char **shown = reallocarray(symbols->shown, larger, sizeof(*shown));
+
+		if (!shown)
+			return false;
+		symbols->shown = shown;
+		symbols->shown_capacity = larger;
+	}
+	text = strdup(symbols->last);
+	if (!text)
+		return false;
+	symbols->shown_bytes += size;
+	span->order = (u32)symbols->shown_count;
+	symbols->shown[symbols->shown_count++] = text;
+	return true;
+}
+
+const char *symbols_name(struct symbols *symbols, u64 address, enum name_source *ret_source)
+{
+	const struct span *found = spans_find(&symbols->spans, address);
+	struct span *span;
+
+	if (!found)
+		return NULL;
+	span = &symbols->spans.items[found - symbols->spans.items];
+	*ret_source = (enum name_source)span->tag;
+	if (span->order == NOT_SHOWN) {
+		demangle(spans_name(&symbols->spans, span), symbols->last, sizeof(symbols->last));
+		if (!keep_shown(symbols, span))
+			return symbols->last;
+	}
+	return symbols->shown[span->order];
 }
 
 bool symbols_are_full(const struct elf_file *file)

@@ -35,6 +35,13 @@ int symbols_add(struct symbols *symbols, const struct elf_file *file, enum name_
  */
 const char *symbols_find(const struct symbols *symbols, u64 address, enum name_source *ret_source);
 
+/*
+ * The same as people write it, and fit to be shown: demangled once for each function, so that it
+ * costs no more than the look-up when it is asked for again. Valid until the next symbols_add() or
+ * symbols_close(); a name for which there was no room to keep it, until the next one.
+ */
+const char *symbols_name(struct symbols *symbols, u64 address, enum name_source *ret_source);
+
 /* Does the file say of itself all that can be said, or is a debug file worth looking for? */
 bool symbols_are_full(const struct elf_file *file);
 

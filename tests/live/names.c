@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "../../src/base/clock.h"
-#include "../../src/symbolize/demangle.h"
 #include "../../src/symbolize/lines.h"
 #include "../../src/symbolize/symbols.h"
 
@@ -69,12 +68,10 @@ static int name_symbols(const struct elf_file *file, const struct elf_file *debu
 	built = clock_now_ns();
 	while (next_address(&address)) {
 		enum name_source source;
-		const char *name = symbols_find(symbols, address, &source);
-		char text[DEMANGLED_MAX] = "??";
+		const char *name = is_raw ? symbols_find(symbols, address, &source)
+					  : symbols_name(symbols, address, &source);
 
-		if (name && !is_raw)
-			demangle(name, text, sizeof(text));
-		puts(name && is_raw ? name : text);
+		puts(name ? name : "??");
 	}
 	fprintf(stderr, "%zu symbols in %.3f ms, named in %.3f ms\n", symbols_count(symbols),
 		(double)(built - begin) / 1e6, (double)(clock_now_ns() - built) / 1e6);

@@ -199,6 +199,35 @@ static void what_is_there_stays(void **state)
 	symbols_close(symbols);
 }
 
+static void name_is_shown_demangled(void **state)
+{
+	static const struct image_symbol table[] = {
+		{"_ZN3foo3barEi", 0x1000, 0x10, FUNC, GLOBAL, 1},
+		{"odd\x1b[J", 0x1010, 0x10, FUNC, LOCAL, 1}};
+	enum name_source source = NAME_NONE;
+	struct symbols *symbols;
+	struct elf_file file;
+	const char *name;
+
+	(void)state;
+	begin_with_code();
+	image_symbols(&image, ".symtab", SHT_SYMTAB, table, 2);
+	image_end(&image);
+	symbols = symbols_of(&image);
+	name = symbols_name(symbols, 0x1004, &source);
+	assert_string_equal(name, "foo::bar(int)");
+	assert_int_equal(source, NAME_SYMTAB);
+	assert_string_equal(symbols_name(symbols, 0x1014, &source), "odd\\x1b[J");
+	assert_ptr_equal(symbols_name(symbols, 0x1008, &source), name);
+	assert_null(symbols_name(symbols, 0x1020, &source));
+	assert_int_equal(elf_file_open_memory(image.bytes, image.size, &file), 0);
+	assert_int_equal(symbols_add(symbols, &file, NAME_DEBUG_FILE), 0);
+	elf_file_close(&file);
+	assert_string_equal(symbols_name(symbols, 0x1004, &source), "foo::bar(int)");
+	assert_int_equal(source, NAME_SYMTAB);
+	symbols_close(symbols);
+}
+
 static void stubs_of_the_plt_have_names(void **state)
 {
 #if defined(__x86_64__)
@@ -323,6 +352,7 @@ int main(void)
 		cmocka_unit_test(function_without_size_ends_at_the_next),
 		cmocka_unit_test(inner_function_does_not_hide_the_outer_one),
 		cmocka_unit_test(what_is_there_stays),
+		cmocka_unit_test(name_is_shown_demangled),
 		cmocka_unit_test(stubs_of_the_plt_have_names),
 		cmocka_unit_test(debugdata_is_unpacked),
 		cmocka_unit_test(section_beyond_the_file_is_passed_over),
