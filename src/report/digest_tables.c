@@ -8,8 +8,8 @@
 #include "../base/text.h"
 #include "../base/utf8.h"
 #include "../model/state.h"
+#include "../store/query.h"
 #include "digest.h"
-#include "query.h"
 
 #define SCHEMA "dwell.session/1"
 
