@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+#include "../../abi/types.h"
+
 enum exit_status {
 	EXIT_OK = 0,
 	EXIT_FAILED = 1,
@@ -26,6 +28,9 @@ bool cmd_common_option(int option);
 
 /* --color=auto|always|never, of what goes to stdout: 0, or -EINVAL, told. */
 int cmd_parse_color(const char *when, bool *ret_color);
+
+/* --kind=cpu|blocked, of samples: 0, or -EINVAL, told. */
+int cmd_parse_kind(const char *name, u32 *ret_kind);
 
 /*
  * What could not be written must not look like success; a reader that has left is no error. The

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "../base/log.h"
+#include "../model/profile.h"
 #include "cmd.h"
 
 bool cmd_common_option(int option)
@@ -32,6 +33,17 @@ static bool terminal_has_color(void)
 
 	return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") &&
 	       !(terminal && !strcmp(terminal, "dumb"));
+}
+
+int cmd_parse_kind(const char *name, u32 *ret_kind)
+{
+	for (u32 i = 0; i < SAMPLE_KIND_COUNT; i++)
+		if (!strcmp(name, profile_kind_name(i))) {
+			*ret_kind = i;
+			return 0;
+		}
+	log_error("--kind is cpu or blocked, not '%s'", name);
+	return -EINVAL;
 }
 
 int cmd_parse_color(const char *when, bool *ret_color)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../base/cleanup.h"
+#include "../base/utf8.h"
 #include "resolver.h"
 
 static const bool stops_complete[] = {
@@ -230,10 +231,10 @@ static int name_processes(struct profile *profile)
 	for (size_t i = 0; i < profile->processes.count; i++) {
 		struct profile_process *process = hash_item(&profile->processes, i);
 		const char *comm = profile_text(profile, process->comm);
-		char label[160];
+		char name[100], label[128];
 
-		snprintf(label, sizeof(label), "%.100s (%" PRIu64 ")", *comm ? comm : "?",
-			 (uint64_t)process->pid);
+		utf8_copy(name, sizeof(name), *comm ? comm : "?", strlen(*comm ? comm : "?"));
+		snprintf(label, sizeof(label), "%s (%" PRIu64 ")", name, (uint64_t)process->pid);
 		process->function = function_called(profile, label, PROFILE_NONE, FUNCTION_PROCESS);
 		if (process->function == PROFILE_NONE)
 			return -ENOMEM;

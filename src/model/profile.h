@@ -126,7 +126,7 @@ struct profile {
 	struct profile_sum no_room; /* what did not fit */
 	u64 frames_no_room, stacks_no_room;
 	u64 damaged; /* counts of samples whose stack is no path to a root */
-	u64 started_real_ns, duration_ns, period_ns;
+	u64 started_real_ns, duration_ns;
 };
 
 void profile_init(struct profile *profile);

@@ -7,6 +7,7 @@
 
 #include "../base/text.h"
 #include "../model/syscall.h"
+#include "../store/profile_reader.h"
 
 struct tid_name {
 	u64 tid; /* the key */
@@ -165,6 +166,27 @@ static int name_tids(struct digest *digest)
 	return 0;
 }
 
+static int read_profile(sqlite3 *db, struct digest *digest)
+{
+	const struct report_options *options = digest->options;
+	struct profile_filter filter = {
+		.pids = options->pids,
+		.pid_count = options->pid_count,
+		.tids = options->tids,
+		.tid_count = options->tid_count,
+		.kernel = options->kernel,
+		.one_kind = options->one_kind,
+		.kind = options->kind,
+		.state = options->why ? options->why : options->state,
+		.some_windows = digest->is_slice,
+		.first_window = digest->first_window,
+		.last_window =
+			digest->window_count ? digest->last_window : digest->first_window - 1,
+	};
+
+	return profile_read(db, &filter, &digest->profile);
+}
+
 int digest_read(sqlite3 *db, const struct report_options *options, struct digest *ret_digest)
 {
 	int err;
@@ -178,6 +200,8 @@ int digest_read(sqlite3 *db, const struct report_options *options, struct digest
 		err = name_tids(ret_digest);
 	if (!err)
 		err = digest_group(ret_digest);
+	if (!err)
+		err = read_profile(db, ret_digest);
 	if (err)
 		digest_free(ret_digest);
 	return err;
@@ -191,6 +215,7 @@ void digest_free(struct digest *digest)
 
 	for (size_t i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++)
 		hash_free(hashes[i]);
+	profile_free(&digest->profile);
 	free(digest->threads);
 	free(digest->processes);
 	free(digest->hooks);

@@ -174,17 +174,19 @@ static int on_step(sqlite3_stmt *row, void *context)
 	return 0;
 }
 
-static bool wants_pid(const struct report_options *options, u32 pid)
+/* One of these, or there are none. */
+static bool is_in(const u32 *list, size_t count, u32 value)
 {
-	for (size_t i = 0; i < options->pid_count; i++)
-		if (options->pids[i] == pid)
+	for (size_t i = 0; i < count; i++)
+		if (list[i] == value)
 			return true;
-	return !options->pid_count;
+	return !count;
 }
 
 static int on_thread(sqlite3_stmt *row, void *context)
 {
 	struct digest *digest = context;
+	const struct report_options *options = digest->options;
 	struct thread *thread = query_append(&digest->threads, &digest->thread_count,
 					     sizeof(*thread), DIGEST_THREADS_MAX);
 
@@ -209,7 +211,8 @@ static int on_thread(sqlite3_stmt *row, void *context)
 	thread->kernel_delay_ns = query_count(row, 16);
 	thread->missed = query_count(row, 17);
 	thread->unnamed = query_count(row, 18);
-	thread->is_wanted = wants_pid(digest->options, thread->pid);
+	thread->is_wanted = is_in(options->pids, options->pid_count, thread->pid) &&
+			    is_in(options->tids, options->tid_count, thread->tid);
 	return 0;
 }
 

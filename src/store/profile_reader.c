@@ -43,8 +43,7 @@ static int on_meta(sqlite3_stmt *row, void *context)
 		u64 *to;
 	} keys[] = {{"started_real_ns", &reader->profile->started_real_ns},
 		    {"started_ns", &reader->started_ns},
-		    {"ended_ns", &reader->ended_ns},
-		    {"sample_period_ns", &reader->profile->period_ns}};
+		    {"ended_ns", &reader->ended_ns}};
 	char key[64], value[32];
 
 	query_text(row, 0, key, sizeof(key));

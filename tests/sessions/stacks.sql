@@ -6,8 +6,7 @@
 -- complete are 215 - 10 = 205 of them.
 INSERT INTO meta VALUES ('schema', 'dwell.session/1'), ('dwell_version', '0.1'), ('kernel', '6.18.0'),
 	('cpus', '2'), ('started_real_ns', '1760000000000000000'), ('started_ns', '1000000000'),
-	('ended_ns', '3000000000'), ('tier', 'B'), ('filter', 'all'), ('window_ns', '1000000000'),
-	('sample_period_ns', '20000000');
+	('ended_ns', '3000000000'), ('tier', 'B'), ('filter', 'all'), ('window_ns', '1000000000');
 INSERT INTO windows VALUES (0, 1000000000, 2000000000), (1, 2000000000, 3000000000);
 INSERT INTO syscalls (call, name) VALUES (75, 'fsync'), (203, 'futex'), (233, 'epoll_wait'), (231, 'clock_nanosleep');
 INSERT INTO processes (pid, start_ns, parent, comm, exe, service, is_kernel, exit_code) VALUES
