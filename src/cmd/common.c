@@ -7,6 +7,7 @@
 
 #include "../base/log.h"
 #include "../model/profile.h"
+#include "../report/report.h"
 #include "cmd.h"
 
 bool cmd_common_option(int option)
@@ -43,6 +44,23 @@ int cmd_parse_kind(const char *name, u32 *ret_kind)
 			return 0;
 		}
 	log_error("--kind is cpu or blocked, not '%s'", name);
+	return -EINVAL;
+}
+
+int cmd_parse_session(const char *text, char **ret_path, u64 *ret_from_ns, u64 *ret_to_ns)
+{
+	char *at;
+
+	*ret_path = strdup(text);
+	if (!*ret_path)
+		return -ENOMEM;
+	at = strrchr(*ret_path, '@');
+	if (!at || !access(*ret_path, F_OK))
+		return 0;
+	*at = '\0';
+	if (!report_parse_slice(at + 1, ret_from_ns, ret_to_ns))
+		return 0;
+	log_error("'%s' is no part of a session: FROM-TO, such as 10s-20s, 1.5s-, -500ms", at + 1);
 	return -EINVAL;
 }
 

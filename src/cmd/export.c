@@ -16,6 +16,7 @@
 #include "../base/person.h"
 #include "../base/text.h"
 #include "../store/profile_reader.h"
+#include "../store/query.h"
 #include "../store/reader.h"
 #include "apart.h"
 #include "cmd.h"
@@ -23,10 +24,11 @@
 #define IDS_MAX 256
 
 static const char usage[] =
-	"Usage: dwell export -f FORMAT [OPTIONS] FILE\n"
+	"Usage: dwell export -f FORMAT [OPTIONS] FILE[@FROM-TO]\n"
 	"\n"
 	"Writes a session's stacks for other tools, to stdout unless -o is given.\n"
 	"\n"
+	"  FILE@10s-20s         a part: the whole windows in it; also @1.5s-, @-500ms\n"
 	"  -f, --format FORMAT  one of these:\n";
 
 static const char usage_options[] =
@@ -45,14 +47,16 @@ static const char usage_options[] =
 	"Examples:\n"
 	"  dwell export -f svg -o flame.svg server.dwell\n"
 	"  dwell export -f pprof -o server.pb.gz server.dwell\n"
-	"  dwell export -f folded --kind blocked --weight ns server.dwell | sort -k2\n";
+	"  dwell export -f folded --kind blocked server.dwell | inferno-flamegraph\n";
 
 struct options {
 	const struct exporter *exporter;
 	struct export_options export;
 	struct profile_filter filter;
 	u32 pids[IDS_MAX], tids[IDS_MAX];
-	const char *path, *output;
+	char *path; /* without the part; ours */
+	const char *output;
+	struct windows windows; /* the part */
 	bool help;
 };
 
@@ -156,8 +160,9 @@ static int parse(int argc, char **argv, struct options *options)
 			  argv[optind + (optind < argc)]);
 		return -EINVAL;
 	}
-	options->path = argv[optind];
-	return 0;
+	options->filter.windows = &options->windows;
+	return cmd_parse_session(argv[optind], &options->path, &options->windows.from_ns,
+				 &options->windows.to_ns);
 }
 
 struct reading {
@@ -189,6 +194,30 @@ static int read_of_one_kind(sqlite3 *db, struct options *options, struct profile
 	return err;
 }
 
+static int on_start(sqlite3_stmt *row, void *context)
+{
+	struct options *options = context;
+	char key[32], value[32];
+
+	query_text(row, 0, key, sizeof(key));
+	query_text(row, 1, value, sizeof(value));
+	if (!strcmp(key, "started_ns"))
+		(void)text_parse_u64(value, 0, 1ULL << 62, &options->windows.start_ns);
+	return 0;
+}
+
+static int read_part(sqlite3 *db, struct options *options)
+{
+	int err = query_table(db, "meta", "key, value", NULL, on_start, options);
+
+	if (!err)
+		err = windows_read(db, &options->windows);
+	if (err || !options->windows.is_slice || options->windows.count)
+		return err;
+	log_error("no window of the session is in the part that was asked for");
+	return -ENODATA;
+}
+
 static void tell_what_is_missing(const struct options *options, const struct profile *profile)
 {
 	if (!profile->all.count)
@@ -212,10 +241,14 @@ static int export_session(const void *context)
 
 	if (err)
 		return EXIT_FAILED;
-	err = profile_read(session_db(session), &options->filter, &profile);
+	err = read_part(session_db(session), options);
+	if (!err)
+		err = profile_read(session_db(session), &options->filter, &profile);
 	if (!err && options->exporter->is_of_one_kind && !options->filter.one_kind)
 		err = read_of_one_kind(session_db(session), options, &profile);
 	if (!err) {
+		if (options->windows.is_slice)
+			profile.duration_ns = options->windows.end_ns - options->windows.begin_ns;
 		tell_what_is_missing(options, &profile);
 		err = options->exporter->write(&profile, &options->export, stdout);
 		if (err)
@@ -312,9 +345,11 @@ int cmd_export(int argc, char **argv)
 {
 	struct options options = {0};
 	const char *slash;
+	int status;
 
 	if (parse(argc, argv, &options)) {
 		fputs("Try 'dwell export --help'.\n", stderr);
+		free(options.path);
 		return EXIT_USAGE;
 	}
 	if (options.help) {
@@ -323,5 +358,7 @@ int cmd_export(int argc, char **argv)
 	}
 	slash = strrchr(options.path, '/');
 	options.export.title = slash ? slash + 1 : options.path;
-	return run(&options);
+	status = run(&options);
+	free(options.path);
+	return status;
 }

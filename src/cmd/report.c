@@ -31,7 +31,8 @@ static const char usage[] =
 	"  --execs        each exec, instead of the report\n"
 	"  --stacks       where in the code, instead of the report: trees of calls\n"
 	"  --by WHAT      tree (default), function or module\n"
-	"  --sort BY      of these: self (default), total or weighted (leaf 1, caller 1/2, ...)\n"
+	"  --sort BY      of functions and modules: self (default), total, or weighted:\n"
+	"                 1 as the innermost, 1/2 as its caller, 1/4, ...\n"
 	"  --kind KIND    of samples: cpu or blocked; default both\n"
 	"  --state STATE  of samples: cpu.user, or blocked for all that begin so\n"
 	"  --why STATE    one line of the ledger, opened: what of it has stacks, its causes,\n"
@@ -162,24 +163,6 @@ static int parse_option(int option, struct options *options)
 	return cmd_common_option(option) ? 0 : -EINVAL;
 }
 
-/* FILE@FROM-TO, unless a file has that very name. */
-static int parse_file(const char *text, struct options *options)
-{
-	char *at;
-
-	options->path = strdup(text);
-	if (!options->path)
-		return -ENOMEM;
-	at = strrchr(options->path, '@');
-	if (!at || !access(options->path, F_OK))
-		return 0;
-	*at = '\0';
-	if (!report_parse_slice(at + 1, &options->report.from_ns, &options->report.to_ns))
-		return 0;
-	log_error("'%s' is no part of a session: FROM-TO, such as 10s-20s, 1.5s-, -500ms", at + 1);
-	return -EINVAL;
-}
-
 static int parse(int argc, char **argv, struct options *options)
 {
 	int option;
@@ -201,7 +184,8 @@ static int parse(int argc, char **argv, struct options *options)
 			  argv[optind + (optind < argc)]);
 		return -EINVAL;
 	}
-	return parse_file(argv[optind], options);
+	return cmd_parse_session(argv[optind], &options->path, &options->report.from_ns,
+				 &options->report.to_ns);
 }
 
 static int terminal_columns(void)

@@ -13,18 +13,17 @@
 #include "../base/cleanup.h"
 #include "../base/utf8.h"
 #include "../model/calltree.h"
-#include "export.h"
+#include "svg_paint.h"
 
-#define WIDTH	     1200
-#define MARGIN	     10
-#define INNER	     (WIDTH - 2 * MARGIN)
-#define BOX	     17	  /* pixels high */
-#define COLUMN	     6.63 /* pixels of a character */
-#define HEAD	     96
-#define PANEL_HEAD   26
-#define BOXES_MAX    20000
-#define NARROWEST    0.1 /* pixels; what is less is left out, and counted */
-#define DURATION_MAX 32
+#define WIDTH	   1200
+#define MARGIN	   10
+#define INNER	   (WIDTH - 2 * MARGIN)
+#define BOX	   17	/* pixels high */
+#define COLUMN	   6.63 /* pixels of a character */
+#define HEAD	   96
+#define PANEL_HEAD 26
+#define BOXES_MAX  20000
+#define NARROWEST  0.1 /* pixels; what is less is left out, and counted */
 
 static const char css[] = {
 #include "flame_css.inc"
@@ -32,99 +31,6 @@ static const char css[] = {
 static const char script[] = {
 #include "flame_js.inc"
 	0};
-
-/* What a box is, and so its colour: hue, saturation, lightness. */
-enum look {
-	LOOK_USER,
-	LOOK_KERNEL,
-	LOOK_JIT,
-	LOOK_UNNAMED,
-	LOOK_MARK,
-	LOOK_PROCESS,
-	LOOK_INLINED,
-	LOOK_ALL
-};
-static const struct {
-	const char *name;
-	double hue, saturation, lightness;
-} looks[] = {
-	[LOOK_USER] = {"user", 28, 0.88, 0.72},
-	[LOOK_INLINED] = {"inlined", 50, 0.90, 0.74},
-	[LOOK_KERNEL] = {"kernel", 208, 0.62, 0.74},
-	[LOOK_JIT] = {"compiled at run time", 140, 0.42, 0.72},
-	[LOOK_UNNAMED] = {"no name", 40, 0.04, 0.80},
-	[LOOK_MARK] = {"stack not complete", 0, 0.65, 0.78},
-	[LOOK_PROCESS] = {"process", 270, 0.25, 0.85},
-	[LOOK_ALL] = {"all", 40, 0.15, 0.91},
-};
-
-/* U+FFFE and U+FFFF: XML has these not either. */
-static bool is_no_character(const char *at)
-{
-	return !strncmp(at, "\xef\xbf\xbe", 3) || !strncmp(at, "\xef\xbf\xbf", 3);
-}
-
-static void write_escaped(const char *text, FILE *out)
-{
-	static const char *const entities[] = {['&'] = "&amp;",
-					       ['<'] = "&lt;",
-					       ['>'] = "&gt;",
-					       ['"'] = "&quot;",
-					       ['\''] = "&#39;"};
-	char plain[4 * PROFILE_NAME_BYTES];
-
-	utf8_escape(plain, sizeof(plain),
-		    text); /* XML has no control characters, not even escaped */
-	for (const char *at = plain; *at; at++) {
-		u8 byte = (u8)*at;
-
-		if (byte < ARRAY_SIZE(entities) && entities[byte])
-			fputs(entities[byte], out);
-		else
-			fputc(byte == 0xef && is_no_character(at) ? '?' : byte, out);
-		at += byte == 0xef && is_no_character(at) ? 2 : 0;
-	}
-}
-
-static const char *duration(u64 ns, char buf[DURATION_MAX])
-{
-	double value = (double)ns;
-
-	if (value >= 1e9)
-		snprintf(buf, DURATION_MAX, "%.3f s", value / 1e9);
-	else if (value >= 1e6)
-		snprintf(buf, DURATION_MAX, "%.2f ms", value / 1e6);
-	else
-		snprintf(buf, DURATION_MAX, "%.1f us", value / 1e3);
-	return buf;
-}
-
-static double channel(double a, double lightness, double hue, double offset)
-{
-	double k = offset + hue / 30, least;
-
-	while (k >= 12)
-		k -= 12;
-	least = k - 3 < 9 - k ? k - 3 : 9 - k;
-	least = least > 1 ? 1 : least < -1 ? -1 : least;
-	return lightness - a * least;
-}
-
-/* Neighbours with other names have another shade, the same name the same one. */
-static void write_color(enum look look, const char *name, FILE *out)
-{
-	unsigned shade = 0;
-	double lightness, a;
-
-	for (; *name; name++)
-		shade = shade * 31 + (u8)*name;
-	shade = look == LOOK_ALL || look == LOOK_PROCESS ? 0 : shade % 8;
-	lightness = looks[look].lightness + ((double)shade - 3.5) * 0.012;
-	a = looks[look].saturation * (lightness < 0.5 ? lightness : 1 - lightness);
-	fprintf(out, "#%02x%02x%02x", (unsigned)(255 * channel(a, lightness, looks[look].hue, 0)),
-		(unsigned)(255 * channel(a, lightness, looks[look].hue, 8)),
-		(unsigned)(255 * channel(a, lightness, looks[look].hue, 4)));
-}
 
 /* The samples of one kind, and where their boxes are. */
 struct panel {
@@ -272,26 +178,26 @@ static void write_title(const struct drawing *drawing, const struct panel *panel
 {
 	const struct profile *profile = drawing->profile;
 	const struct calltree_node *node = calltree_node(&panel->tree, index);
-	char buf[DURATION_MAX];
+	char buf[SVG_DURATION];
 
 	fputs("<title>", drawing->out);
-	write_escaped(name, drawing->out);
+	svg_escaped(name, drawing->out);
 	if (index && node->frame != PROFILE_NONE) {
 		const struct profile_frame *frame = hash_item(&profile->frames, node->frame);
 
 		fputs("\n[", drawing->out);
-		write_escaped(profile_module_name(profile, frame->module), drawing->out);
+		svg_escaped(profile_module_name(profile, frame->module), drawing->out);
 		fprintf(drawing->out, "%s%s", node->is_inlined ? ", inlined" : "",
 			frame->source ? ", named by " : "");
-		write_escaped(profile_text(profile, frame->source), drawing->out);
+		svg_escaped(profile_text(profile, frame->source), drawing->out);
 		fputc(']', drawing->out);
 	}
 	fprintf(drawing->out,
 		"\n%.2f %% of %s: %s, %" PRIu64 " samples (%.0f effective); itself %s</title>",
 		100 * share_of(drawing, panel, index), kind_title(panel->kind),
-		duration(node->sum.weight_ns, buf), (uint64_t)node->sum.count,
+		svg_duration(node->sum.weight_ns, buf), (uint64_t)node->sum.count,
 		profile_effective(&node->sum),
-		duration(node->self.weight_ns, (char[DURATION_MAX]){0}));
+		svg_duration(node->self.weight_ns, (char[SVG_DURATION]){0}));
 }
 
 /* As much of a name as fits into a box. */
@@ -304,14 +210,14 @@ static void write_label(const char *name, double pixels, FILE *out)
 		return;
 	utf8_escape(escaped, sizeof(escaped), name);
 	if (utf8_columns(escaped) <= (size_t)columns) {
-		write_escaped(escaped, out);
+		svg_escaped(escaped, out);
 		return;
 	}
 	for (; escaped[at]; at++)
 		if (((u8)escaped[at] & 0xc0) != 0x80 && !--columns)
 			break;
 	escaped[at] = '\0';
-	write_escaped(escaped, out);
+	svg_escaped(escaped, out);
 	fputs("…", out);
 }
 
@@ -333,7 +239,7 @@ static void write_box(struct drawing *drawing, const struct panel *panel, u32 in
 	write_title(drawing, panel, index, name);
 	fprintf(out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" rx=\"1.5\" fill=\"", x,
 		y, width, BOX - 1);
-	write_color(look_of(drawing, node), name, out);
+	svg_color(look_of(drawing, node), name, out);
 	fprintf(out, "\"/><text x=\"%.2f\" y=\"%d\">", x + 3, y + BOX - 5);
 	write_label(name, width, out);
 	fputs("</text></g>\n", out);
@@ -348,13 +254,13 @@ static void write_panel(struct drawing *drawing, const struct panel *panel, int 
 {
 	const struct profile_sum *sum = &calltree_node(&panel->tree, 0)->sum;
 	int bottom = top + PANEL_HEAD + ((int)panel->deepest + 1) * BOX;
-	char buf[DURATION_MAX];
+	char buf[SVG_DURATION];
 
 	fprintf(drawing->out, "<text class=\"kind\" x=\"%d\" y=\"%d\">%s</text>\n", MARGIN,
 		top + 17, kind_title(panel->kind));
 	fprintf(drawing->out,
 		"<text class=\"note\" x=\"%d\" y=\"%d\">%s, %" PRIu64 " samples (%.0f effective)",
-		MARGIN + 70, top + 17, duration(sum->weight_ns, buf), (uint64_t)sum->count,
+		MARGIN + 70, top + 17, svg_duration(sum->weight_ns, buf), (uint64_t)sum->count,
 		profile_effective(sum));
 	if (panel->left_out)
 		fprintf(drawing->out, "; %" PRIu64 " boxes are too narrow, and left out",
@@ -377,13 +283,13 @@ static void write_legend(const struct drawing *drawing)
 	int x = MARGIN;
 
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
-		const char *name = looks[order[i]].name;
+		const char *name = svg_look_name(order[i]);
 
 		fprintf(drawing->out,
 			"<rect x=\"%d\" y=\"50\" width=\"12\" height=\"12\" "
 			"rx=\"1.5\" fill=\"",
 			x);
-		write_color(order[i], "", drawing->out);
+		svg_color(order[i], "", drawing->out);
 		fprintf(drawing->out, "\"/><text x=\"%d\" y=\"60\">%s</text>\n", x + 17, name);
 		x += 17 + (int)((double)strlen(name) * COLUMN) + 18;
 	}
@@ -400,7 +306,7 @@ static void write_head(const struct drawing *drawing)
 		"<g class=\"head\"><rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n"
 		"<text class=\"title\" x=\"%d\" y=\"22\">",
 		WIDTH, HEAD - 4, MARGIN);
-	write_escaped(drawing->options->title ? drawing->options->title : "dwell", out);
+	svg_escaped(drawing->options->title ? drawing->options->title : "dwell", out);
 	fprintf(out, "</text>\n<text class=\"note\" x=\"%d\" y=\"40\">", MARGIN);
 	fprintf(out,
 		"width: %s; %" PRIu64 " samples, %.1f %% with complete stacks; ledger mismatches "

@@ -136,7 +136,6 @@ u64 account_work(const struct account *account)
 static void init(struct digest *digest, const struct report_options *options)
 {
 	*digest = (struct digest){.options = options};
-	digest->is_slice = options->from_ns || (options->to_ns && options->to_ns != ~0ULL);
 	hash_init(&digest->causes, sizeof(struct cause), CAUSE_KEY_BYTES, DIGEST_ROWS_MAX);
 	hash_init(&digest->calls, sizeof(struct call), 2 * sizeof(u32), DIGEST_ROWS_MAX);
 	hash_init(&digest->objects, sizeof(struct object), sizeof(u64), DIGEST_THREADS_MAX);
@@ -169,6 +168,10 @@ static int name_tids(struct digest *digest)
 static int read_profile(sqlite3 *db, struct digest *digest)
 {
 	const struct report_options *options = digest->options;
+	struct windows windows = {.is_slice = digest->is_slice,
+				  .count = digest->window_count,
+				  .first = digest->first_window,
+				  .last = digest->last_window};
 	struct profile_filter filter = {
 		.pids = options->pids,
 		.pid_count = options->pid_count,
@@ -178,10 +181,7 @@ static int read_profile(sqlite3 *db, struct digest *digest)
 		.one_kind = options->one_kind,
 		.kind = options->kind,
 		.state = options->why ? options->why : options->state,
-		.some_windows = digest->is_slice,
-		.first_window = digest->first_window,
-		.last_window =
-			digest->window_count ? digest->last_window : digest->first_window - 1,
+		.windows = &windows,
 	};
 
 	return profile_read(db, &filter, &digest->profile);

@@ -192,8 +192,10 @@ static bool is_in(const u32 *list, size_t count, u32 value)
 static bool is_wanted(const struct reader *reader, s64 window, const struct profile_sample *sample)
 {
 	const struct profile_filter *filter = reader->filter;
+	const struct windows *windows = filter->windows;
 
-	if (filter->some_windows && (window < filter->first_window || window > filter->last_window))
+	if (windows && windows->is_slice &&
+	    (!windows->count || window < windows->first || window > windows->last))
 		return false;
 	if (filter->one_kind && sample->kind != filter->kind)
 		return false;

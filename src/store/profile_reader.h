@@ -9,6 +9,7 @@
 #include <sqlite3.h>
 
 #include "../model/profile.h"
+#include "windows.h"
 
 /* What is wanted; all zeroes: all but the kernel's own threads. */
 struct profile_filter {
@@ -18,8 +19,7 @@ struct profile_filter {
 	bool one_kind;	   /* of samples: the next field */
 	u32 kind;	   /* enum sample_kind */
 	const char *state; /* as in the ledger, or the beginning of several; NULL: all */
-	bool some_windows; /* the next two */
-	s64 first_window, last_window;
+	const struct windows *windows; /* those of a part; NULL: all */
 };
 
 /* 0 or -errno, told. A session without samples has an empty profile. */
