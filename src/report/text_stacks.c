@@ -251,11 +251,11 @@ static int print_tree(const struct digest *digest, const struct page *page,
 	return err;
 }
 
+/* The module too, if there is room for both. */
 static void part_name(const struct profile *profile, const struct stack_part *part, bool by_module,
 		      int columns, char *buf, size_t size)
 {
 	const char *module;
-	int room;
 
 	if (by_module) {
 		module = profile_module_name(profile, part->index);
@@ -263,9 +263,9 @@ static void part_name(const struct profile *profile, const struct stack_part *pa
 		return;
 	}
 	module = profile_module_name(profile, profile_function(profile, part->index)->module);
-	room = columns - (*module && *module != '[' ? (int)utf8_columns(module) + 3 : 0);
-	format_function(profile, part->index, false, room < 20 ? columns : room, buf, size);
-	if (room >= 20 && room < columns)
+	format_function(profile, part->index, false, columns, buf, size);
+	if (*module && *module != '[' &&
+	    utf8_columns(buf) + 2 + utf8_columns(ESCAPED(module)) <= (size_t)columns)
 		format_add(buf, size, "  %s", ESCAPED(module));
 }
 

@@ -69,7 +69,8 @@ static void print_share(const struct page *page, u64 ns, u64 whole, const char *
 }
 
 /* What is explained, and what is not: never hidden. */
-static void print_told(const struct page *page, const struct told *told)
+static void print_told(const struct digest *digest, const struct page *page,
+		       const struct told *told)
 {
 	u64 sampled_ns = told->stacks.weight_ns + told->bare.weight_ns;
 	char line[256] = "";
@@ -84,7 +85,9 @@ static void print_told(const struct page *page, const struct told *told)
 	}
 	if (sampled_ns <= told->ns) {
 		print_share(page, told->ns - sampled_ns, told->ns,
-			    "has no sample: too short, not ended yet, or by chance");
+			    digest->profile.all.count
+				    ? "has no sample: too short, not ended yet, or by chance"
+				    : "has no sample: the session has none of this state");
 	} else {
 		snprintf(line, sizeof(line),
 			 "too much: samples stand for more than the ledger has, as chance has it");
@@ -183,6 +186,22 @@ static int print_wakers(const struct digest *digest, const struct page *page,
 	return err;
 }
 
+static int print_stack(const struct digest *digest, const struct page *page,
+		       const struct hot_stack *stack, u64 whole)
+{
+	const struct profile_process *process =
+		hash_item(&digest->profile.processes, stack->process);
+	char line[1024] = "";
+
+	format_add(line, sizeof(line), "%s: %s samples (%s effective), %s, stack %016" PRIx64,
+		   ESCAPED(profile_function_name(&digest->profile, process->function)),
+		   NUMBER(stack->sum.count), EFFECTIVE(&stack->sum),
+		   ESCAPED(digest->state_names[stack->state]), (uint64_t)stack->stack);
+	print_share(page, stack->sum.weight_ns, whole, line);
+	print_frames(digest, page, stack->stack, stack->stop, 4);
+	return stack->kind == SAMPLE_BLOCKED ? print_wakers(digest, page, stack) : 0;
+}
+
 static int print_stacks(const struct digest *digest, const struct page *page, u64 whole)
 {
 	struct profile_sum rest = {0};
@@ -192,8 +211,6 @@ static int print_stacks(const struct digest *digest, const struct page *page, u6
 
 	for (size_t i = 0; !err && i < stacks.count; i++) {
 		const struct hot_stack *stack = hash_item(&stacks, i);
-		const struct profile_process *process =
-			hash_item(&digest->profile.processes, stack->process);
 
 		if (!stack->stack ||
 		    !profile_state_is_of_kind(digest->state_names[stack->state], stack->kind))
@@ -207,15 +224,7 @@ static int print_stacks(const struct digest *digest, const struct page *page, u6
 		if (!shown++)
 			page_heading(page, "STACKS",
 				     " of it, hottest first; the innermost call on top");
-		fprintf(page->out,
-			"  %8s %7s  %s: %s samples (%s effective), %s\n"
-			"                    stack %016" PRIx64 "\n",
-			DURATION(stack->sum.weight_ns), COLUMN_SHARE(stack->sum.weight_ns, whole),
-			ESCAPED(profile_function_name(&digest->profile, process->function)),
-			NUMBER(stack->sum.count), EFFECTIVE(&stack->sum),
-			ESCAPED(digest->state_names[stack->state]), (uint64_t)stack->stack);
-		print_frames(digest, page, stack->stack, stack->stop, 4);
-		err = stack->kind == SAMPLE_BLOCKED ? print_wakers(digest, page, stack) : 0;
+		err = print_stack(digest, page, stack, whole);
 	}
 	if (!err && more)
 		fprintf(page->out, "  %8s %7s  in %s more stacks, %s samples\n",
@@ -238,7 +247,7 @@ int text_state(const struct digest *digest, const struct page *page)
 	format_add(about, sizeof(about), ", %s x, of %s thread%s", NUMBER(told.count),
 		   NUMBER(told.threads), told.threads == 1 ? "" : "s");
 	page_heading(page, "WHY", about);
-	print_told(page, &told);
+	print_told(digest, page, &told);
 	err = print_causes(digest, page, told.ns);
 	return err ? err : print_stacks(digest, page, told.ns);
 }
