@@ -288,21 +288,32 @@ static void put_mapping(struct encoder *encoder, u32 index)
 	put(encoder, PROFILE_MAPPING);
 }
 
+/* The name of the process whose samples weigh most. */
+static const char *busiest_comm(const struct profile *profile)
+{
+	_cleanup_free_ u64 *weights = calloc(profile->processes.count + 1, sizeof(*weights));
+	u32 busiest = PROFILE_NONE;
+
+	for (size_t i = 0; weights && i < profile->samples.count; i++) {
+		const struct profile_sample *sample = hash_item(&profile->samples, i);
+
+		weights[sample->process] += sample->weight_ns;
+		if (busiest == PROFILE_NONE || weights[sample->process] > weights[busiest])
+			busiest = sample->process;
+	}
+	if (busiest == PROFILE_NONE)
+		return "";
+	return profile_text(
+		profile, ((struct profile_process *)hash_item(&profile->processes, busiest))->comm);
+}
+
 /* The format wants the main binary first: the file that is called as the busiest process is. */
 static u32 main_module(const struct encoder *encoder)
 {
 	const struct profile *profile = encoder->profile;
-	const struct profile_sample *heaviest = NULL;
-	const char *comm;
+	const char *comm = busiest_comm(profile);
 	u32 any = PROFILE_NONE;
 
-	for (size_t i = 0; i < profile->samples.count; i++) {
-		const struct profile_sample *sample = hash_item(&profile->samples, i);
-
-		if (!heaviest || sample->weight_ns > heaviest->weight_ns)
-			heaviest = sample;
-	}
-	comm = heaviest ? profile_text(profile, profile_process(profile, heaviest)->comm) : "";
 	for (u32 i = 0; i < profile->modules.count; i++) {
 		const struct profile_module *module = hash_item(&profile->modules, i);
 

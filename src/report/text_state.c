@@ -79,7 +79,8 @@ static void print_told(const struct digest *digest, const struct page *page,
 		   NUMBER(told->stacks.count), EFFECTIVE(&told->stacks));
 	print_share(page, told->stacks.weight_ns, told->ns, line);
 	if (told->bare.count) {
-		snprintf(line, sizeof(line), "was sampled %s times, but no stack could be taken",
+		snprintf(line, sizeof(line),
+			 "has samples (%s) without a stack: none could be taken",
 			 NUMBER(told->bare.count));
 		print_share(page, told->bare.weight_ns, told->ns, line);
 	}
