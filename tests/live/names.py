@@ -103,6 +103,8 @@ def compare_lines(tool, path, addresses):
         ):
             continue
         count += 1
+        if ours[address] and ours[address][-1][0] == "??":  # DWARF does not say: the symbol does
+            ours[address][-1] = (symbols[address], ours[address][-1][1])
         if ours[address] not in theirs:
             differing.append(f"{address:#x}: {ours[address]}, not {theirs[0]}")
     return count, differing
