@@ -156,6 +156,13 @@ $(B)/gen/syscalls.inc: Makefile
 	$(Q)$(call syscall_rows,unistd_32,SYSCALL_COMPAT) >> $@ || :
 $(B)/obj/src/model/syscall.o $(B)/obj/src/store/tables.o: $(B)/gen/syscalls.inc
 
+# What goes into each flame graph, as bytes of the program.
+$(B)/gen/flame_%.inc: src/export/flame.%
+	@mkdir -p $(@D)
+	$(call say,GEN)
+	$(Q)od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g' > $@
+$(B)/obj/src/export/svg.o: $(B)/gen/flame_css.inc $(B)/gen/flame_js.inc
+
 $(B)/libdwell.a: $(call user_object,$(USER_SRC)) $(SOURCES)
 	$(call say,AR)
 	$(Q)rm -f $@

@@ -12,16 +12,27 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void report(sqlite3 *db, bool json)
+static void report(sqlite3 *db, const struct report_options *options)
 {
-	struct report_options options = {
-		.json = json, .execs = json, .threads = true, .kernel = true};
 	FILE *out = fopen("/dev/null", "w");
 
 	if (!out)
 		return;
-	report_print(db, &options, out);
+	report_print(db, options, out);
 	fclose(out);
+}
+
+static void report_all(sqlite3 *db)
+{
+	static const struct report_options ways[] = {
+		{.threads = true, .kernel = true},
+		{.json = true, .execs = true, .threads = true, .kernel = true},
+		{.stacks = true, .kernel = true},
+		{.why = "blocked", .kernel = true},
+	};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		report(db, &ways[i]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -38,8 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				SQLITE_DESERIALIZE_READONLY | SQLITE_DESERIALIZE_FREEONCLOSE) ==
 		    SQLITE_OK) {
 		sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-		report(db, false);
-		report(db, true);
+		report_all(db);
 	}
 	sqlite3_close(db);
 	return 0;

@@ -105,7 +105,8 @@ static void change(uint8_t *image, size_t image_size, const uint8_t *data, size_
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const tables[] = {"meta", "windows", "threads", "ledger", "states"};
+	static const char *const tables[] = {"meta",	"windows", "threads", "ledger",	 "states",
+					     "samples", "stacks",  "frames",  "inlines", "modules"};
 	const struct image *sound = size % 2 ? &killed : &complete;
 	size_t image_size = sound->db_size + sound->wal_size;
 	uint8_t *image = malloc(image_size);

@@ -42,6 +42,17 @@ need_root() {
 	fi
 }
 
+# make_session NAME FOLDER: FOLDER/NAME.dwell out of tests/sessions
+make_session() {
+	python3 - "$1" "$2/$1.dwell" <<-'END'
+		import sqlite3, sys
+		db = sqlite3.connect(sys.argv[2])
+		for name in "schema", sys.argv[1]:
+		    with open(f"tests/sessions/{name}.sql") as sql:
+		        db.executescript(sql.read())
+	END
+}
+
 # documented_tables: the session's tables as docs/session.md has them, "table column column ...", sorted
 documented_tables() {
 	awk -F'|' '/^## Tables/ { on = 1 } /^## What/ { on = 0 } on && /^\| `/ {

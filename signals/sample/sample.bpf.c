@@ -9,13 +9,16 @@
 
 /* --- on a CPU --- */
 
-/* An interrupt's time is not the thread's own: the CPU knows whether one is under way. */
-static __always_inline u32 state_now(const struct ledger_task *account)
+/*
+ * An interrupt's time is not the thread's own: the CPU knows whether one is under way. The clock's
+ * tick is one itself, and can fall into no other; the CPU's counter does not wait for them to end.
+ */
+static __always_inline u32 state_now(const struct ledger_task *account, u32 mode, bool is_nmi)
 {
 	struct ledger_cpu *cpu = this_cpu_account();
 
-	if (ledger_is_split(account) && cpu && ledger_is_on_cpu(account)) {
-		if (cpu->irq)
+	if (mode == MODE_KERNEL && ledger_is_split(account) && cpu && ledger_is_on_cpu(account)) {
+		if (is_nmi && cpu->irq)
 			return STATE_CPU_IRQ;
 		if (cpu->softirq)
 			return STATE_CPU_SOFTIRQ;
@@ -43,7 +46,7 @@ static __always_inline void fill_sample(struct rec_sample *rec, const struct led
 }
 
 /* The context of a perf event begins with the registers that it found. */
-static __always_inline int tick(struct cpu_regs *ctx)
+static __always_inline int tick(struct cpu_regs *ctx, bool is_nmi)
 {
 	struct ledger_task *account = account_of_current();
 	struct stack_scratch *scratch;
@@ -72,7 +75,7 @@ static __always_inline int tick(struct cpu_regs *ctx)
 		scratch->regs = *ctx;
 		wish.regs = &scratch->regs;
 	}
-	state = state_now(account);
+	state = state_now(account, mode, is_nmi);
 	key = stack_take(ctx, &wish, &stop);
 	rec = EMIT_RESERVE(SAMPLE, sample, current_task());
 	if (!rec)
@@ -97,13 +100,13 @@ static __always_inline int tick(struct cpu_regs *ctx)
 SEC("?perf_event")
 int sample_cycles(struct cpu_regs *ctx)
 {
-	return tick(ctx);
+	return tick(ctx, true);
 }
 
 SEC("?perf_event")
 int sample_clock(struct cpu_regs *ctx)
 {
-	return tick(ctx);
+	return tick(ctx, false);
 }
 
 /* --- blocked --- */

@@ -26,6 +26,10 @@ enum governor_step governor_judge(struct governor *governor, const struct govern
 	governor->strikes = 0;
 	if (governor->has_split)
 		return GOVERNOR_SPLIT_OFF;
+	if (governor->has_stacks) {
+		governor->has_stacks = false;
+		return GOVERNOR_STACKS_OFF;
+	}
 	if (governor->has_detail) {
 		governor->has_detail = false;
 		return GOVERNOR_DETAIL_OFF;

@@ -18,6 +18,7 @@
 enum governor_step {
 	GOVERNOR_STAY,
 	GOVERNOR_SPLIT_OFF,  /* Tier B, of the process that costs most by it */
+	GOVERNOR_STACKS_OFF, /* samples, and stacks of waits */
 	GOVERNOR_DETAIL_OFF, /* what blocked threads wait for */
 	GOVERNOR_DETACH,     /* everything */
 };
@@ -25,6 +26,7 @@ enum governor_step {
 struct governor {
 	double limit; /* of the host's CPU time; 0: none */
 	bool has_split;
+	bool has_stacks;
 	bool has_detail;
 	unsigned int strikes; /* measurements above the limit, one after the other */
 };

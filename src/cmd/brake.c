@@ -90,17 +90,22 @@ static int split_off(struct brake *brake, struct brake_step *step)
 	return take_out_all(brake);
 }
 
+static void detach_signal(struct brake *brake, const struct signal *signal)
+{
+	for (size_t i = 0; i < brake->probe_count; i++)
+		for (size_t j = 0; j < signal->probe_count; j++)
+			if (brake->probes[i].kind != PROBE_ITER &&
+			    !strcmp(brake->probes[i].program, signal->probes[j].program))
+				capture_detach_probe(brake->capture, i);
+}
+
 /*
  * One window after the threads left Tier B: by then each that makes system calls has seen it, and
  * what they counted up to there was read.
  */
 static void detach_hooks(struct brake *brake)
 {
-	for (size_t i = 0; i < brake->probe_count; i++)
-		for (size_t j = 0; j < signal_calls.probe_count; j++)
-			if (brake->probes[i].kind != PROBE_ITER &&
-			    !strcmp(brake->probes[i].program, signal_calls.probes[j].program))
-				capture_detach_probe(brake->capture, i);
+	detach_signal(brake, &signal_calls);
 	brake->are_hooks_useless = false;
 }
 
@@ -109,6 +114,10 @@ static int give_up(struct brake *brake, enum governor_step what, struct brake_st
 	switch (what) {
 	case GOVERNOR_SPLIT_OFF:
 		return split_off(brake, step);
+	case GOVERNOR_STACKS_OFF:
+		snprintf(step->what, sizeof(step->what), "stacks off");
+		detach_signal(brake, &signal_sample);
+		return 0;
 	case GOVERNOR_DETAIL_OFF:
 		snprintf(step->what, sizeof(step->what), "detail off");
 		brake->live->no_detail = 1;

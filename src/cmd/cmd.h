@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+#include "../../abi/types.h"
+
 enum exit_status {
 	EXIT_OK = 0,
 	EXIT_FAILED = 1,
@@ -26,6 +28,15 @@ bool cmd_common_option(int option);
 
 /* --color=auto|always|never, of what goes to stdout: 0, or -EINVAL, told. */
 int cmd_parse_color(const char *when, bool *ret_color);
+
+/* --kind=cpu|blocked, of samples: 0, or -EINVAL, told. */
+int cmd_parse_kind(const char *name, u32 *ret_kind);
+
+/*
+ * FILE@FROM-TO, unless a file has that very name: 0, or -errno, told. The path is the caller's to
+ * free, also after an error.
+ */
+int cmd_parse_session(const char *text, char **ret_path, u64 *ret_from_ns, u64 *ret_to_ns);
 
 /*
  * What could not be written must not look like success; a reader that has left is no error. The

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "../base/log.h"
+#include "../model/profile.h"
+#include "../report/report.h"
 #include "cmd.h"
 
 bool cmd_common_option(int option)
@@ -32,6 +34,34 @@ static bool terminal_has_color(void)
 
 	return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") &&
 	       !(terminal && !strcmp(terminal, "dumb"));
+}
+
+int cmd_parse_kind(const char *name, u32 *ret_kind)
+{
+	for (u32 i = 0; i < SAMPLE_KIND_COUNT; i++)
+		if (!strcmp(name, profile_kind_name(i))) {
+			*ret_kind = i;
+			return 0;
+		}
+	log_error("--kind is cpu or blocked, not '%s'", name);
+	return -EINVAL;
+}
+
+int cmd_parse_session(const char *text, char **ret_path, u64 *ret_from_ns, u64 *ret_to_ns)
+{
+	char *at;
+
+	*ret_path = strdup(text);
+	if (!*ret_path)
+		return -ENOMEM;
+	at = strrchr(*ret_path, '@');
+	if (!at || !access(*ret_path, F_OK))
+		return 0;
+	*at = '\0';
+	if (!report_parse_slice(at + 1, ret_from_ns, ret_to_ns))
+		return 0;
+	log_error("'%s' is no part of a session: FROM-TO, such as 10s-20s, 1.5s-, -500ms", at + 1);
+	return -EINVAL;
 }
 
 int cmd_parse_color(const char *when, bool *ret_color)

@@ -23,6 +23,7 @@
 #define LAST_SWITCH_NS	 (20 * NS_PER_MS)  /* a dead process is reaped before its last switch */
 #define MEMORY_BYTES_MAX (256u << 20)	   /* of each of the two files of a session without -o */
 #define GRACE_NS	 (500 * NS_PER_MS) /* for a command that was told to end with us */
+#define PREPARE_NS	 (2 * NS_PER_S)	   /* for the tables of who is there at the start */
 #define ATTEND_NS	 (50 * NS_PER_MS)  /* to the mappings of processes, at once */
 
 struct follow {
@@ -126,6 +127,7 @@ static int start_capture(struct follow *follow)
 	follow->brake = (struct brake){
 		.governor = {.limit = follow->options->overhead_limit,
 			     .has_split = config.split,
+			     .has_stacks = !follow->options->stacks.is_off,
 			     .has_detail = true},
 		.capture = follow->capture,
 		.probes = follow->probes.items,
@@ -150,22 +152,22 @@ static int start_session(struct follow *follow)
 	return err;
 }
 
-/* What goes wrong is told; without stacks there is still the ledger. */
+/*
+ * Who is there has its tables before it is followed, or its first samples would lead nowhere. What
+ * goes wrong is told; without stacks there is still the ledger.
+ */
 static void start_mappings(struct follow *follow)
 {
 	const struct stack_options *stacks = &follow->options->stacks;
-	const struct selection *tasks = &follow->selection;
+	u64 until_ns = clock_now_ns() + PREPARE_NS;
 
 	if (mappings_open(follow->capture, follow->worker, stacks->lines, stacks->inlines,
 			  &follow->mappings))
 		return;
-	for (size_t i = 0; i < tasks->count; i++)
-		if (tasks->filters[i].kind == FILTER_BY_PID ||
-		    tasks->filters[i].kind == FILTER_BY_TREE)
-			mappings_want(follow->mappings, (u32)tasks->filters[i].value[0]);
-	/* A command that is held is still us: the libraries that most programs have are known then
-	 */
-	mappings_attend(follow->mappings, clock_now_ns() + ATTEND_NS);
+	probes_run(&follow->probes, follow->capture, PROBES_ASK);
+	do
+		mappings_attend(follow->mappings, until_ns);
+	while (mappings_deadline(follow->mappings) <= clock_now_ns() && clock_now_ns() < until_ns);
 }
 
 /* --- windows --- */
@@ -397,6 +399,7 @@ static void follow_tasks(struct follow *follow)
 	struct follow_result *result = follow->result;
 	int err;
 
+	start_mappings(follow);
 	follow->begin_ns = follow->window_ns = clock_now_ns();
 	follow->minutes = (struct minutes){
 		.worker = follow->worker,
@@ -409,7 +412,6 @@ static void follow_tasks(struct follow *follow)
 	};
 	minutes_begin(&follow->minutes, follow->options, follow->tier, follow->tier_why,
 		      follow->begin_ns);
-	start_mappings(follow);
 	err = probes_run(&follow->probes, follow->capture, PROBES_SEED);
 	if (!err && follow->options->command)
 		err = target_let_go(&follow->target);

@@ -24,10 +24,19 @@ static const char usage[] =
 	"\n"
 	"  FILE@10s-20s   a part: the whole windows in it; also @1.5s-, @-500ms, @10-20\n"
 	"  -p, --pid PID  these processes alone, separated by commas\n"
+	"  -t, --tid TID  these threads alone, likewise\n"
 	"  --threads      threads below their processes\n"
 	"  --kernel       also the kernel's own threads\n"
 	"  --cpus         by CPU, instead of the report\n"
 	"  --execs        each exec, instead of the report\n"
+	"  --stacks       where in the code, instead of the report: trees of calls\n"
+	"  --by WHAT      tree (default), function or module\n"
+	"  --sort BY      of functions and modules: self (default), total, or weighted:\n"
+	"                 1 as the innermost, 1/2 as its caller, 1/4, ...\n"
+	"  --kind KIND    of samples: cpu or blocked; default both\n"
+	"  --state STATE  of samples: cpu.user, or blocked for all that begin so\n"
+	"  --why STATE    one line of the ledger, opened: what of it has stacks, causes,\n"
+	"                 its hottest stacks, and who ended the waits\n"
 	"  --json         as JSON (schema dwell.report/1) on stdout\n"
 	"  --color WHEN   auto (default), always or never; NO_COLOR is honoured\n"
 	"  -h, --help     this text\n"
@@ -46,18 +55,73 @@ struct options {
 };
 
 static const struct option longs[] = {
-	{"pid", required_argument, NULL, 'p'},
-	{"threads", no_argument, NULL, 't'},
-	{"kernel", no_argument, NULL, 'k'},
-	{"cpus", no_argument, NULL, 'C'},
-	{"execs", no_argument, NULL, 'x'},
-	{"json", no_argument, NULL, 'j'},
-	{"color", required_argument, NULL, 'c'},
-	{"verbose", no_argument, NULL, 'v'},
-	{"quiet", no_argument, NULL, 'q'},
-	{"help", no_argument, NULL, 'h'},
-	{0},
+	{"pid", required_argument, NULL, 'p'},	 {"tid", required_argument, NULL, 't'},
+	{"threads", no_argument, NULL, 'T'},	 {"kernel", no_argument, NULL, 'k'},
+	{"cpus", no_argument, NULL, 'C'},	 {"execs", no_argument, NULL, 'x'},
+	{"stacks", no_argument, NULL, 's'},	 {"by", required_argument, NULL, 'b'},
+	{"sort", required_argument, NULL, 'S'},	 {"kind", required_argument, NULL, 'K'},
+	{"state", required_argument, NULL, 'z'}, {"why", required_argument, NULL, 'w'},
+	{"json", no_argument, NULL, 'j'},	 {"color", required_argument, NULL, 'c'},
+	{"verbose", no_argument, NULL, 'v'},	 {"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},	 {0},
 };
+
+static int parse_ids(const char *option, u32 *ids, size_t *ret_count)
+{
+	if (!text_parse_list(optarg, 1, PID_LIMIT, ids, REPORT_PIDS_MAX, ret_count))
+		return 0;
+	log_error("%s takes up to %d numbers separated by commas, not '%s'", option,
+		  REPORT_PIDS_MAX, optarg);
+	return -EINVAL;
+}
+
+/* The place of the word in the list, which NULL ends. */
+static int parse_word(const char *option, const char *const *words, int *ret_place)
+{
+	char list[128] = "";
+
+	for (int i = 0; words[i]; i++) {
+		if (!strcmp(optarg, words[i])) {
+			*ret_place = i;
+			return 0;
+		}
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
+			 words[i]);
+	}
+	log_error("%s is one of %s, not '%s'", option, list, optarg);
+	return -EINVAL;
+}
+
+static int parse_stacks_option(int option, struct report_options *report)
+{
+	static const char *const bys[] = {"tree", "function", "module", NULL};
+	static const char *const sorts[] = {"self", "total", "weighted", NULL};
+	int place = 0, err;
+
+	switch (option) {
+	case 'b':
+		err = parse_word("--by", bys, &place);
+		report->by = (enum stacks_by)place;
+		report->stacks = true;
+		return err;
+	case 'S':
+		err = parse_word("--sort", sorts, &place);
+		report->sort = (enum stacks_sort)place;
+		report->stacks = true;
+		return err;
+	case 'K':
+		report->one_kind = true;
+		return cmd_parse_kind(optarg, &report->kind);
+	case 'z':
+		report->state = optarg;
+		return 0;
+	case 'w':
+		report->why = optarg;
+		return 0;
+	}
+	report->stacks = true;
+	return 0;
+}
 
 static int parse_option(int option, struct options *options)
 {
@@ -65,16 +129,19 @@ static int parse_option(int option, struct options *options)
 
 	switch (option) {
 	case 'p':
-		if (text_parse_list(optarg, 1, PID_LIMIT, report->pids, REPORT_PIDS_MAX,
-				    &report->pid_count)) {
-			log_error("--pid takes up to %d numbers separated by commas, not '%s'",
-				  REPORT_PIDS_MAX, optarg);
-			return -EINVAL;
-		}
-		return 0;
+		return parse_ids("--pid", report->pids, &report->pid_count);
 	case 't':
+		return parse_ids("--tid", report->tids, &report->tid_count);
+	case 'T':
 		report->threads = true;
 		return 0;
+	case 's':
+	case 'b':
+	case 'S':
+	case 'K':
+	case 'z':
+	case 'w':
+		return parse_stacks_option(option, report);
 	case 'k':
 		report->kernel = true;
 		return 0;
@@ -96,41 +163,29 @@ static int parse_option(int option, struct options *options)
 	return cmd_common_option(option) ? 0 : -EINVAL;
 }
 
-/* FILE@FROM-TO, unless a file has that very name. */
-static int parse_file(const char *text, struct options *options)
-{
-	char *at;
-
-	options->path = strdup(text);
-	if (!options->path)
-		return -ENOMEM;
-	at = strrchr(options->path, '@');
-	if (!at || !access(options->path, F_OK))
-		return 0;
-	*at = '\0';
-	if (!report_parse_slice(at + 1, &options->report.from_ns, &options->report.to_ns))
-		return 0;
-	log_error("'%s' is no part of a session: FROM-TO, such as 10s-20s, 1.5s-, -500ms", at + 1);
-	return -EINVAL;
-}
-
 static int parse(int argc, char **argv, struct options *options)
 {
 	int option;
 
 	cmd_parse_color("auto", &options->report.color);
-	while ((option = getopt_long(argc, argv, "p:hvq", longs, NULL)) != -1)
+	while ((option = getopt_long(argc, argv, "p:t:hvq", longs, NULL)) != -1)
 		if (parse_option(option, options))
 			return -EINVAL;
 	if (options->help)
 		return 0;
+	if (options->report.why && (options->report.stacks || options->report.state)) {
+		log_error("--why opens one state by itself: leave out --stacks, --by, --sort, "
+			  "--state");
+		return -EINVAL;
+	}
 	if (argc - optind != 1) {
 		log_error(optind < argc ? "report takes one session, but got '%s' too"
 					: "report needs a session: dwell report FILE.dwell",
 			  argv[optind + (optind < argc)]);
 		return -EINVAL;
 	}
-	return parse_file(argv[optind], options);
+	return cmd_parse_session(argv[optind], &options->path, &options->report.from_ns,
+				 &options->report.to_ns);
 }
 
 static int terminal_columns(void)

@@ -7,6 +7,7 @@
 
 #include "../base/text.h"
 #include "../model/syscall.h"
+#include "../store/profile_reader.h"
 
 struct tid_name {
 	u64 tid; /* the key */
@@ -135,7 +136,6 @@ u64 account_work(const struct account *account)
 static void init(struct digest *digest, const struct report_options *options)
 {
 	*digest = (struct digest){.options = options};
-	digest->is_slice = options->from_ns || (options->to_ns && options->to_ns != ~0ULL);
 	hash_init(&digest->causes, sizeof(struct cause), CAUSE_KEY_BYTES, DIGEST_ROWS_MAX);
 	hash_init(&digest->calls, sizeof(struct call), 2 * sizeof(u32), DIGEST_ROWS_MAX);
 	hash_init(&digest->objects, sizeof(struct object), sizeof(u64), DIGEST_THREADS_MAX);
@@ -165,6 +165,28 @@ static int name_tids(struct digest *digest)
 	return 0;
 }
 
+static int read_profile(sqlite3 *db, struct digest *digest)
+{
+	const struct report_options *options = digest->options;
+	struct windows windows = {.is_slice = digest->is_slice,
+				  .count = digest->window_count,
+				  .first = digest->first_window,
+				  .last = digest->last_window};
+	struct profile_filter filter = {
+		.pids = options->pids,
+		.pid_count = options->pid_count,
+		.tids = options->tids,
+		.tid_count = options->tid_count,
+		.kernel = options->kernel,
+		.one_kind = options->one_kind,
+		.kind = options->kind,
+		.state = options->why ? options->why : options->state,
+		.windows = &windows,
+	};
+
+	return profile_read(db, &filter, &digest->profile);
+}
+
 int digest_read(sqlite3 *db, const struct report_options *options, struct digest *ret_digest)
 {
 	int err;
@@ -178,6 +200,8 @@ int digest_read(sqlite3 *db, const struct report_options *options, struct digest
 		err = name_tids(ret_digest);
 	if (!err)
 		err = digest_group(ret_digest);
+	if (!err)
+		err = read_profile(db, ret_digest);
 	if (err)
 		digest_free(ret_digest);
 	return err;
@@ -191,6 +215,7 @@ void digest_free(struct digest *digest)
 
 	for (size_t i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++)
 		hash_free(hashes[i]);
+	profile_free(&digest->profile);
 	free(digest->threads);
 	free(digest->processes);
 	free(digest->hooks);

@@ -12,6 +12,7 @@
 #include "../../abi/records.h"
 #include "../base/hash.h"
 #include "../model/health.h"
+#include "../model/profile.h"
 #include "report.h"
 
 /* Bounds: a session comes from anywhere. More than this is refused, and told. */
@@ -63,7 +64,7 @@ struct thread {
 	u64 counted_ns;	      /* up to when voluntary and the like were counted */
 	u64 threads;	      /* more than 1: it stands for so many, and has no place in time */
 	bool is_kernel, is_dead;
-	bool is_wanted;	 /* by --pid */
+	bool is_wanted;	 /* by --pid and --tid */
 	bool is_present; /* in the slice */
 	bool is_dormant; /* in it, but never ran nor wanted to: its wait is no news */
 	u64 voluntary, involuntary, kernel_voluntary, kernel_involuntary;
@@ -181,6 +182,7 @@ struct digest {
 	u64 dormant, dormant_ns; /* how many are, and their time */
 	struct account kernel;	 /* of the kernel's own, shown or not */
 	u64 kernel_threads;
+	struct profile profile; /* samples and stacks, of what is shown */
 };
 
 int digest_read(sqlite3 *db, const struct report_options *options, struct digest *ret_digest);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "../base/text.h"
+#include "../store/query.h"
 #include "digest.h"
-#include "query.h"
 
 static int order(u64 a, u64 b)
 {

@@ -3,8 +3,8 @@
 #include <errno.h>
 
 #include "../base/cleanup.h"
+#include "../store/query.h"
 #include "digest.h"
-#include "query.h"
 
 struct by_id {
 	s64 id; /* the key */

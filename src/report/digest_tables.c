@@ -8,8 +8,9 @@
 #include "../base/text.h"
 #include "../base/utf8.h"
 #include "../model/state.h"
+#include "../store/query.h"
+#include "../store/windows.h"
 #include "digest.h"
-#include "query.h"
 
 #define SCHEMA "dwell.session/1"
 
@@ -44,40 +45,21 @@ static int check_schema(const struct digest *digest)
 	return -EINVAL;
 }
 
-/* A window is in the part that was asked for if half of it is, or half of the part is in it. */
-static bool is_in_part(const struct digest *digest, u64 begin_ns, u64 end_ns)
+static int read_windows(sqlite3 *db, struct digest *digest)
 {
-	u64 from_ns = digest->start_ns + digest->options->from_ns, to_ns = ~0ULL;
-	u64 first, last, shorter;
+	struct windows windows = {.from_ns = digest->options->from_ns,
+				  .to_ns = digest->options->to_ns,
+				  .start_ns = digest->start_ns};
+	int err = windows_read(db, &windows);
 
-	if (digest->options->to_ns < ~0ULL - digest->start_ns)
-		to_ns = digest->start_ns + digest->options->to_ns;
-	first = begin_ns > from_ns ? begin_ns : from_ns;
-	last = end_ns < to_ns ? end_ns : to_ns;
-	if (first >= last)
-		return false;
-	shorter = end_ns - begin_ns < to_ns - from_ns ? end_ns - begin_ns : to_ns - from_ns;
-	return last - first >= shorter / 2;
-}
-
-static int on_window(sqlite3_stmt *row, void *context)
-{
-	struct digest *digest = context;
-	s64 id = sqlite3_column_int64(row, 0);
-	u64 begin_ns = query_count(row, 1), end_ns = query_count(row, 2);
-
-	if (!digest->start_ns)
-		digest->start_ns = begin_ns;
-	if (digest->is_slice && !is_in_part(digest, begin_ns, end_ns))
-		return 0;
-	if (!digest->window_count++) {
-		digest->first_window = digest->last_window = id;
-		digest->begin_ns = begin_ns;
-	}
-	digest->first_window = id < digest->first_window ? id : digest->first_window;
-	digest->last_window = id > digest->last_window ? id : digest->last_window;
-	digest->end_ns = end_ns > digest->end_ns ? end_ns : digest->end_ns;
-	return 0;
+	digest->is_slice = windows.is_slice;
+	digest->start_ns = windows.start_ns;
+	digest->begin_ns = windows.begin_ns;
+	digest->end_ns = windows.end_ns;
+	digest->window_count = windows.count;
+	digest->first_window = windows.first;
+	digest->last_window = windows.last;
+	return err;
 }
 
 /* The file's own names are for states that came after this build. */
@@ -174,17 +156,19 @@ static int on_step(sqlite3_stmt *row, void *context)
 	return 0;
 }
 
-static bool wants_pid(const struct report_options *options, u32 pid)
+/* One of these, or there are none. */
+static bool is_in(const u32 *list, size_t count, u32 value)
 {
-	for (size_t i = 0; i < options->pid_count; i++)
-		if (options->pids[i] == pid)
+	for (size_t i = 0; i < count; i++)
+		if (list[i] == value)
 			return true;
-	return !options->pid_count;
+	return !count;
 }
 
 static int on_thread(sqlite3_stmt *row, void *context)
 {
 	struct digest *digest = context;
+	const struct report_options *options = digest->options;
 	struct thread *thread = query_append(&digest->threads, &digest->thread_count,
 					     sizeof(*thread), DIGEST_THREADS_MAX);
 
@@ -209,7 +193,8 @@ static int on_thread(sqlite3_stmt *row, void *context)
 	thread->kernel_delay_ns = query_count(row, 16);
 	thread->missed = query_count(row, 17);
 	thread->unnamed = query_count(row, 18);
-	thread->is_wanted = wants_pid(digest->options, thread->pid);
+	thread->is_wanted = is_in(options->pids, options->pid_count, thread->pid) &&
+			    is_in(options->tids, options->tid_count, thread->tid);
 	return 0;
 }
 
@@ -305,7 +290,6 @@ static const struct {
 	const char *table, *columns, *order;
 	query_row_fn *on_row;
 } tables[] = {
-	{"windows", "id, begin_ns, end_ns", "begin_ns", on_window},
 	{"states", "id, name", NULL, on_state},
 	{"syscalls", "call, name", NULL, on_syscall},
 	{"losses", "window, cause, count", NULL, on_loss},
@@ -344,6 +328,7 @@ int digest_read_tables(sqlite3 *db, struct digest *digest)
 		else
 			snprintf(digest->state_names[i], sizeof(digest->state_names[i]), "state %d",
 				 i);
+	err = read_windows(db, digest);
 	for (size_t i = 0; !err && i < ARRAY_SIZE(tables); i++)
 		err = query_table(db, tables[i].table, tables[i].columns, tables[i].order,
 				  tables[i].on_row, digest);

@@ -179,10 +179,45 @@ const char *format_bytes(u64 bytes, char *buf)
 	return buf;
 }
 
+const char *format_effective(const struct profile_sum *sum, char *buf)
+{
+	double effective = profile_effective(sum);
+
+	/* Few of them are what matters: there a tenth is told. */
+	if (effective < 9.95 && effective - (double)(u64)effective >= 0.05)
+		snprintf(buf, FORMAT_BYTES, "%.1f", effective);
+	else
+		format_number(effective < 1e18 ? (u64)(effective + 0.5) : (u64)1e18, buf);
+	return buf;
+}
+
 const char *format_escaped(const char *text, char *buf, size_t size)
 {
 	utf8_escape(buf, size, text);
 	return buf;
+}
+
+/* Where so many characters end. */
+static size_t bytes_of_columns(const char *text, size_t columns)
+{
+	size_t at = 0;
+
+	for (; text[at]; at++)
+		if (((unsigned char)text[at] & 0xc0) != 0x80 && !columns--)
+			break;
+	return at;
+}
+
+void format_cut(const char *text, int columns, char *buf, size_t size)
+{
+	char escaped[2 * PROFILE_NAME_BYTES];
+
+	utf8_escape(escaped, sizeof(escaped), text);
+	if (columns < 1 || utf8_columns(escaped) <= (size_t)columns)
+		snprintf(buf, size, "%s", columns < 1 ? "" : escaped);
+	else
+		snprintf(buf, size, "%.*s…", (int)bytes_of_columns(escaped, (size_t)columns - 1),
+			 escaped);
 }
 
 void format_add(char *buf, size_t size, const char *format, ...)

@@ -32,6 +32,7 @@ void page_wrap(const struct page *page, int at, int indent, const char *text);
 #define NUMBER(number)		  format_number(number, (char[FORMAT_BYTES]){0})
 #define SHARE(part, whole)	  format_share(part, whole, (char[FORMAT_BYTES]){0})
 #define COLUMN_SHARE(part, whole) format_column_share(part, whole, (char[FORMAT_BYTES]){0})
+#define EFFECTIVE(sum)		  format_effective(sum, (char[FORMAT_BYTES]){0})
 #define BYTES(bytes)		  format_bytes(bytes, (char[FORMAT_BYTES]){0})
 #define ESCAPED(text)		  format_escaped(text, (char[2 * DIGEST_TEXT]){0}, 2 * DIGEST_TEXT)
 
@@ -40,6 +41,7 @@ const char *format_number(u64 number, char *buf);	  /* 48,000 */
 const char *format_share(u64 part, u64 whole, char *buf); /* 61 %, 0.3 %, <0.1 % */
 const char *format_column_share(u64 part, u64 whole, char *buf); /* 61.2 %: digits line up */
 const char *format_bytes(u64 bytes, char *buf);
+const char *format_effective(const struct profile_sum *sum, char *buf); /* 48,000; 3.4 */
 const char *format_escaped(const char *text, char *buf, size_t size);
 double percent(u64 part, u64 whole);
 
@@ -57,6 +59,9 @@ void format_object(const struct digest *digest, u64 object, char *buf, size_t si
  */
 void format_blame(const struct digest *digest, const struct cause *cause, bool is_shared, char *buf,
 		  size_t size);
+
+/* At most so many columns of it, with … where it was cut; escaped. */
+void format_cut(const char *text, int columns, char *buf, size_t size);
 
 /* Adds to a text in buf, cutting if need be. */
 void format_add(char *buf, size_t size, const char *format, ...)

@@ -77,14 +77,7 @@ static json_t *slice_to_json(const struct digest *digest)
 			 json_number(digest->window_count), "is_whole", !digest->is_slice);
 }
 
-/* Where a value stands: a comma comes before each but the first. */
-struct writer {
-	FILE *out;
-	bool is_first;
-	int err;
-};
-
-static void write_value(struct writer *writer, const char *key, json_t *value, size_t flags)
+void json_write(struct json_writer *writer, const char *key, json_t *value, size_t flags)
 {
 	if (!value)
 		writer->err = -ENOMEM;
@@ -100,48 +93,49 @@ static void write_value(struct writer *writer, const char *key, json_t *value, s
 	json_decref(value);
 }
 
-static void begin_array(struct writer *writer, const char *key)
+void json_begin(struct json_writer *writer, const char *key, char bracket)
 {
-	fprintf(writer->out, "%s\"%s\": [", writer->is_first ? "\n" : ",\n", key);
+	fprintf(writer->out, "%s\"%s\": %c", writer->is_first ? "\n" : ",\n", key, bracket);
 	writer->is_first = true;
 }
 
-static void end_array(struct writer *writer)
+void json_end(struct json_writer *writer, char bracket)
 {
-	fputs("\n]", writer->out);
+	fprintf(writer->out, "\n%c", bracket);
 	writer->is_first = false;
 }
 
-static void write_execs(struct writer *writer, const struct digest *digest)
+static void write_execs(struct json_writer *writer, const struct digest *digest)
 {
-	begin_array(writer, "execs");
+	json_begin(writer, "execs", '[');
 	for (size_t i = 0; !writer->err && i < digest->exec_count; i++)
 		if (exec_is_shown(digest, &digest->execs[i]))
-			write_value(writer, NULL, json_exec(digest, &digest->execs[i]),
-				    JSON_COMPACT);
-	end_array(writer);
+			json_write(writer, NULL, json_exec(digest, &digest->execs[i]),
+				   JSON_COMPACT);
+	json_end(writer, ']');
 }
 
 int report_print_json(const struct digest *digest, FILE *out)
 {
-	struct writer writer = {.out = out, .is_first = true};
+	struct json_writer writer = {.out = out, .is_first = true};
 
 	fputc('{', out);
-	write_value(&writer, "schema", json_string("dwell.report/1"), 0);
-	write_value(&writer, "meta", meta_to_json(digest), JSON_INDENT(1));
-	write_value(&writer, "slice", slice_to_json(digest), 0);
-	write_value(&writer, "quality", json_quality(digest), JSON_INDENT(1));
-	write_value(&writer, "verdict", verdict_to_json(digest), JSON_INDENT(1));
-	begin_array(&writer, "processes");
+	json_write(&writer, "schema", json_string("dwell.report/1"), 0);
+	json_write(&writer, "meta", meta_to_json(digest), JSON_INDENT(1));
+	json_write(&writer, "slice", slice_to_json(digest), 0);
+	json_write(&writer, "quality", json_quality(digest), JSON_INDENT(1));
+	json_write(&writer, "verdict", verdict_to_json(digest), JSON_INDENT(1));
+	json_begin(&writer, "processes", '[');
 	for (size_t i = 0; !writer.err && i < digest->process_count; i++)
 		if (digest->processes[i].is_present)
-			write_value(&writer, NULL, json_process(digest, &digest->processes[i]),
-				    JSON_COMPACT);
-	end_array(&writer);
-	begin_array(&writer, "cpus");
+			json_write(&writer, NULL, json_process(digest, &digest->processes[i]),
+				   JSON_COMPACT);
+	json_end(&writer, ']');
+	json_begin(&writer, "cpus", '[');
 	for (size_t i = 0; !writer.err && i < digest->cpus.count; i++)
-		write_value(&writer, NULL, json_cpu(hash_item(&digest->cpus, i)), JSON_COMPACT);
-	end_array(&writer);
+		json_write(&writer, NULL, json_cpu(hash_item(&digest->cpus, i)), JSON_COMPACT);
+	json_end(&writer, ']');
+	json_write_stacks(&writer, digest);
 	if (digest->options->execs)
 		write_execs(&writer, digest);
 	fputs("\n}\n", out);

@@ -16,7 +16,23 @@ int report_print_json(const struct digest *digest, FILE *out);
 json_t *json_quality(const struct digest *digest);
 json_t *json_process(const struct digest *digest, const struct process *process);
 json_t *json_cpu(const struct cpu_row *cpu);
+json_t *json_stacks_quality(const struct digest *digest);
 json_t *json_exec(const struct digest *digest, const struct exec *exec);
+
+/* Where a value stands: a comma comes before each but the first. */
+struct json_writer {
+	FILE *out;
+	bool is_first;
+	int err;
+};
+
+/* Takes the value, NULL for no memory; key NULL: in an array. */
+void json_write(struct json_writer *writer, const char *key, json_t *value, size_t flags);
+void json_begin(struct json_writer *writer, const char *key, char bracket);
+void json_end(struct json_writer *writer, char bracket);
+
+/* stacks[], what was left out of it, and the frames that are in it. */
+void json_write_stacks(struct json_writer *writer, const struct digest *digest);
 
 static inline json_t *json_number(u64 value)
 {

@@ -104,14 +104,14 @@ json_t *json_quality(const struct digest *digest)
 	struct quality quality;
 
 	quality_find(digest, &quality);
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o}",
-			 "closure_error_ns", json_number(quality.closure_error_ns),
-			 "unattributed_ns", json_number(quality.unattributed_ns), "wall_ns",
-			 json_number(quality.wall_ns), "threads", json_number(quality.threads),
-			 "lost", losses_to_json(digest), "missed_switches",
-			 json_number(quality.missed), "miscounted_switches",
-			 json_number(quality.miscounted), "unnamed_waits",
-			 json_number(quality.unnamed), "writer_was_killed", digest->is_killed,
-			 "overhead", overhead_to_json(digest), "hooks", hooks_to_json(digest),
-			 "checks", checks_to_json(&quality), "steps", steps_to_json(digest));
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}",
+		"closure_error_ns", json_number(quality.closure_error_ns), "unattributed_ns",
+		json_number(quality.unattributed_ns), "wall_ns", json_number(quality.wall_ns),
+		"threads", json_number(quality.threads), "lost", losses_to_json(digest),
+		"missed_switches", json_number(quality.missed), "miscounted_switches",
+		json_number(quality.miscounted), "unnamed_waits", json_number(quality.unnamed),
+		"writer_was_killed", digest->is_killed, "overhead", overhead_to_json(digest),
+		"hooks", hooks_to_json(digest), "checks", checks_to_json(&quality), "steps",
+		steps_to_json(digest), "stacks", json_stacks_quality(digest));
 }

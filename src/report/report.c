@@ -11,6 +11,7 @@
 #include "digest.h"
 #include "json.h"
 #include "text.h"
+#include "text_stacks.h"
 
 #define COLUMNS_DEFAULT 80
 #define COLUMNS_MIN	40
@@ -31,12 +32,18 @@ static int print_text(const struct digest *digest, FILE *out)
 		text_cpus(digest, &page);
 	if (options->execs)
 		text_execs(digest, &page);
+	if (options->stacks)
+		return text_stacks(digest, &page);
+	if (options->why)
+		return text_state(digest, &page);
 	if (options->cpus || options->execs)
 		return 0;
 	text_verdict(digest, &page);
 	text_where(digest, &page);
 	text_processes(digest, &page);
 	err = text_why(digest, &page);
+	if (!err)
+		err = text_hot(digest, &page);
 	if (!err)
 		err = text_calls(digest, &page);
 	text_again(digest, &page);

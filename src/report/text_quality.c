@@ -6,7 +6,7 @@
 #include "../base/cleanup.h"
 #include "../model/signal.h"
 #include "quality.h"
-#include "text.h"
+#include "text_stacks.h"
 
 #define LINE_BYTES  4096
 #define STEPS_SHOWN 5
@@ -250,6 +250,7 @@ void text_quality(const struct digest *digest, const struct page *page)
 		print_slice(digest, page);
 	print_checks(digest, &quality, page);
 	print_overhead(digest, page);
+	text_stacks_quality(digest, page);
 	print_labels(digest, page);
 	if (digest->is_killed)
 		warn(page, "the writer was killed: what came after its last window is missing");

@@ -105,7 +105,11 @@ void text_again(const struct digest *digest, const struct page *page)
 		format_add(line, sizeof(line), " -- %s …", ESCAPED(command));
 	fputc('\n', page->out);
 	page_wrap(page, 0, 2, line);
-	if (session)
-		fprintf(page->out, "More:  dwell report %s --threads | --cpus | --execs | --json\n",
-			ESCAPED(session));
+	if (!session)
+		return;
+	*line = '\0';
+	format_add(line, sizeof(line),
+		   "More:  dwell report %s %s--threads | --cpus | --execs | --json",
+		   ESCAPED(session), digest->profile.all.count ? "--stacks | " : "");
+	page_wrap(page, 0, 2, line);
 }

@@ -26,8 +26,9 @@ struct die_ranges {
 };
 
 struct dwarf_unit {
-	bool is_read, has_lines, has_no_lines; /* of which the latter two belong to lines */
+	bool is_read; /* functions are */
 	struct die_ranges functions;
+	enum { LINES_UNKNOWN, LINES_READ, LINES_REFUSED } lines; /* lines' own */
 };
 
 struct dwarf_units {

@@ -62,8 +62,7 @@ static size_t unpacked_size(Elf_Scn *section, const GElf_Shdr *header)
 static int check_sections(Elf *elf)
 {
 	Elf_Scn *section = NULL;
-	bool has_info = false;
-	size_t names, sum = 0;
+	size_t names, sum = 0, infos = 0, programs = 0;
 
 	if (elf_getshdrstrndx(elf, &names))
 		return -ENOENT;
@@ -77,7 +76,7 @@ static int check_sections(Elf *elf)
 		name = elf_strptr(elf, names, header.sh_name);
 		if (!name)
 			continue;
-		if (!strncmp(name, ".zdebug", 7))
+		if (!strncmp(name, ".zdebug", 7) || !strncmp(name, ".gnu.debuglto_", 14))
 			return -ENOTSUP;
 		if (strncmp(name, ".debug", 6) && strcmp(name, ".gnu_debugaltlink") &&
 		    strcmp(name, ".eh_frame"))
@@ -86,9 +85,12 @@ static int check_sections(Elf *elf)
 		if (size > DEBUG_BYTES_MAX - sum)
 			return -EFBIG;
 		sum += size;
-		has_info = has_info || (!strcmp(name, ".debug_info") && size);
+		infos += size && !strcmp(name, ".debug_info");
+		programs += size && !strcmp(name, ".debug_line");
 	}
-	return has_info ? 0 : -ENOENT;
+	if (infos > 1 || programs > 1)
+		return -EBADMSG; /* libdw takes one, we would look at another */
+	return infos ? 0 : -ENOENT;
 }
 
 static struct raw raw_section(Elf *elf, const char *wanted)
@@ -104,7 +106,7 @@ static struct raw raw_section(Elf *elf, const char *wanted)
 		const char *name;
 		Elf_Data *data;
 
-		if (!gelf_getshdr(section, &header))
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
 			continue;
 		name = elf_strptr(elf, names, header.sh_name);
 		if (!name || strcmp(name, wanted))
@@ -172,7 +174,8 @@ static const char *text_of(const struct lines *lines, Dwarf_Attribute *attribute
 
 	if (!text || dwarf_whatform(attribute) != DW_FORM_string)
 		return text;
-	if (text < lines->info.bytes || text >= lines->info.bytes + lines->info.size ||
+	if (!lines->info.bytes || text < lines->info.bytes ||
+	    text >= lines->info.bytes + lines->info.size ||
 	    !memchr(text, '\0', (size_t)(lines->info.bytes + lines->info.size - text)))
 		return NULL;
 	return text;
@@ -243,9 +246,9 @@ static bool can_run(struct lines *lines, struct dwarf_unit *unit, Dwarf_Die *uni
 	Dwarf_Word at;
 	u32 size;
 
-	if (unit->has_lines || unit->has_no_lines)
-		return unit->has_lines;
-	unit->has_no_lines = true;
+	if (unit->lines != LINES_UNKNOWN)
+		return unit->lines == LINES_READ;
+	unit->lines = LINES_REFUSED;
 	if (!dwarf_attr(unit_die, DW_AT_stmt_list, &attribute) ||
 	    dwarf_formudata(&attribute, &at) || lines->programs.size < sizeof(size) ||
 	    at > lines->programs.size - sizeof(size))
@@ -256,8 +259,7 @@ static bool can_run(struct lines *lines, struct dwarf_unit *unit, Dwarf_Die *uni
 		return false;
 	}
 	lines->programs_run += size;
-	unit->has_lines = true;
-	unit->has_no_lines = false;
+	unit->lines = LINES_READ;
 	return true;
 }
 

@@ -14,7 +14,8 @@ struct lines;
 
 /*
  * file has .debug_info: the module itself or its debug file; it stays open as long as the lines: 0
- * or -errno; -ENOENT: it has none; -EFBIG: more than we read; -ENOTSUP: packed in a way of old.
+ * or -errno; -ENOENT: it has none; -EFBIG: more than we read; -ENOTSUP: packed in a way of old, or
+ * no linked file.
  */
 int lines_open(const struct elf_file *file, struct lines **ret_lines);
 void lines_close(struct lines *lines);

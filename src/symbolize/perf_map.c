@@ -13,7 +13,7 @@
 #define ENTRIES_MAX (1u << 20)
 #define TEXT_MAX    (64u << 20)
 #define FILE_MAX    (128u << 20)
-#define NAME_MAX_   512 /* with its NUL */
+#define NAME_SIZE   512 /* with its NUL */
 
 struct perf_map {
 	struct spans spans;
@@ -52,7 +52,7 @@ static int take_line(void *context, const char *line, size_t length)
 {
 	struct perf_map *map = context;
 	const char *end = line + length, *name;
-	char raw[NAME_MAX_], clean[NAME_MAX_];
+	char raw[NAME_SIZE], clean[NAME_SIZE];
 	struct span span = {.order = ++map->lines};
 	u64 size = 0;
 	int err;

@@ -113,7 +113,13 @@ kill "$nginx"
 wait "$nginx" 2>/dev/null
 nginx=
 
-as_postgres() { setpriv --reuid=postgres --regid=postgres --clear-groups "$@"; }
+# Some machines let nobody but root read who their users are, and initdb wants to know.
+install -m 644 /etc/passwd "$work/passwd"
+as_postgres() {
+	# shellcheck disable=SC2016 # for the shell inside
+	unshare --mount sh -c 'mount --bind "$0" /etc/passwd &&
+		exec setpriv --reuid=postgres --regid=postgres --clear-groups "$@"' "$work/passwd" "$@"
+}
 pg_bin=$(echo /usr/lib/postgresql/*/bin)
 mkdir "$work/pg"
 chown postgres "$work/pg"

@@ -32,7 +32,7 @@ check "the first step is Tier B of that process, with numbers" is "SELECT count(
 	steps ORDER BY ts_ns LIMIT 1) WHERE what = 'Tier B off for dd ($storm)' AND
 	why GLOB 'cost *[0-9] % of *[0-9] CPUs, allowed 0.1 %; it made *[0-9] of *[0-9] system calls'" 1
 check "then Tier B, then detail, then everything, until the limit is held" is \
-	"SELECT instr('Tier B off|detail off|detached: the measurement ends here', group_concat(what, '|'))
+	"SELECT instr('Tier B off|stacks off|detail off|detached: the measurement ends here', group_concat(what, '|'))
 		FROM (SELECT what FROM steps ORDER BY ts_ns LIMIT -1 OFFSET 1)" 1
 # Two readings above the limit are a step, so of the last three one is below it.
 check "it is held at the end, or it was detached" is "SELECT

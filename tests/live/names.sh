@@ -60,4 +60,39 @@ objcopy --compress-debug-sections "$work/program" "$work/packed"
 check "lines of packed DWARF" nearly_all lines "$work/packed" 99
 libstdcxx=$(ldd "$work/program" | awk '/libstdc\+\+/ { print $3 }')
 check "symbols of a stripped library" nearly_all symbols "$libstdcxx" 100
+
+# DWARF whose names are in another file (.gnu_debugaltlink), which is a pipe that nobody writes to: whoever
+# opens it waits for ever
+cat >"$work/elsewhere.s" <<END
+	.globl f
+	.type f, @function
+f:	ret
+.Lend:	.size f, . - f
+	.section .debug_abbrev, "", %progbits
+	.uleb128 1, 0x11, 1, 0x11, 1, 0x12, 7, 0, 0 # a unit: low_pc, high_pc
+	.uleb128 2, 0x2e, 0, 3, 0x1f21, 0x11, 1, 0x12, 7, 0, 0 # a function: its name in the other file
+	.byte 0
+	.section .debug_info, "", %progbits
+	.long .Lunit_end - .Lunit
+.Lunit:	.short 4
+	.long 0
+	.byte 8
+	.uleb128 1
+	.quad f, .Lend - f
+	.uleb128 2
+	.long 5
+	.quad f, .Lend - f
+	.byte 0
+.Lunit_end:
+	.section .gnu_debugaltlink, "", %progbits
+	.asciz "$work/pipe"
+	.ascii "0123456789abcdef0123"
+END
+mkfifo "$work/pipe"
+opens_no_other_file() {
+	cc -shared -nostdlib -o "$work/elsewhere.so" "$work/elsewhere.s" || return 1
+	nm "$work/elsewhere.so" | awk '$3 == "f" { print $1 }' |
+		timeout 10 "$TOOLS/names" --lines "$work/elsewhere.so" | grep -x '?? ??:0'
+}
+check "DWARF in a file that another names is not opened" opens_no_other_file
 finish

@@ -37,7 +37,8 @@ static void one_dear_reading_is_forgiven(void **state)
 
 static void dear_capture_gives_up_step_by_step(void **state)
 {
-	struct governor governor = {.limit = 0.01, .has_split = true, .has_detail = true};
+	struct governor governor = {
+		.limit = 0.01, .has_split = true, .has_stacks = true, .has_detail = true};
 
 	(void)state;
 	assert_int_equal(judge(&governor, 30000000), GOVERNOR_STAY);
@@ -45,6 +46,8 @@ static void dear_capture_gives_up_step_by_step(void **state)
 	assert_int_equal(judge(&governor, 30000000), GOVERNOR_STAY);
 	assert_int_equal(judge(&governor, 30000000), GOVERNOR_SPLIT_OFF); /* another process */
 	governor.has_split = false;
+	judge(&governor, 30000000);
+	assert_int_equal(judge(&governor, 30000000), GOVERNOR_STACKS_OFF);
 	judge(&governor, 30000000);
 	assert_int_equal(judge(&governor, 30000000), GOVERNOR_DETAIL_OFF);
 	judge(&governor, 30000000);

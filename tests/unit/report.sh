@@ -6,16 +6,6 @@
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-# make_session NAME: a file out of tests/sessions
-make_session() {
-	python3 - "$1" "$dir/$1.dwell" <<-'END'
-		import sqlite3, sys
-		db = sqlite3.connect(sys.argv[2])
-		for name in "schema", sys.argv[1]:
-		    with open(f"tests/sessions/{name}.sql") as sql:
-		        db.executescript(sql.read())
-	END
-}
 # exits STATUS COMMAND...
 exits() {
 	local expected=$1 status
@@ -28,9 +18,10 @@ says() { exits "$1" "${@:3}" && grep -qF -- "$2" "$dir/out" "$dir/err"; }
 follows_schema() { exits 0 "$DWELL" report --json "$@" && tests/schema.py docs/report.schema.json "$dir/out"; }
 has_color() { grep -q $'\033' "$dir/out"; }
 
-make_session run
-make_session server
-run=$dir/run.dwell server=$dir/server.dwell
+make_session run "$dir"
+make_session server "$dir"
+make_session stacks "$dir"
+run=$dir/run.dwell server=$dir/server.dwell stacks=$dir/stacks.dwell
 
 check "a session is reported" says 0 "sh (pid 700) took 350.0 ms" "$DWELL" report "$run"
 for options in "" --execs --kernel "--pid 4700,12" "--threads --cpus"; do
@@ -40,6 +31,27 @@ for options in "" --execs --kernel "--pid 4700,12" "--threads --cpus"; do
 	check "JSON follows its schema: server.dwell $options" follows_schema "$server" $options
 done
 check "JSON of a part does too" follows_schema "$server@1s-2s"
+for options in "" "--kind blocked" "--state cpu" "--tid 501 --kernel" "--pid 4242"; do
+	# shellcheck disable=SC2086
+	check "JSON follows its schema: stacks.dwell $options" follows_schema "$stacks" $options
+done
+adds_up() {
+	exits 0 "$DWELL" report --json "$@" && jq -e '.quality.stacks as $q |
+		$q.samples == ([.stacks[].count] | add) and $q.weight_ns == ([.stacks[].weight_ns] | add) and
+		$q.samples == $q.complete + ([$q.by_reason[]] | add) and
+		([.stacks[] | (.frames | length) == (.frame_ids | length)] | all) and
+		(. as $r | [.stacks[].frame_ids[] | select(. != null)] | all($r.frames[.] != null))' "$dir/out"
+}
+check "stacks of the JSON add up to its quality" adds_up "$stacks"
+check "those of a thread too" adds_up "$stacks" --tid 501
+check "stacks are shown" says 0 "44.7 %        76        76     serve::Worker::work()" "$DWELL" report --stacks "$stacks"
+check "--by does so too" says 0 "python3.11" "$DWELL" report --by module --sort total "$stacks"
+check "--why opens a state" says 0 "1.420 s  94.7 %  has stacks: 14 samples" "$DWELL" report --why blocked.lock "$stacks"
+check "--why of a state that is none is said" says 1 "no state of the ledger" "$DWELL" report --why blocked.luck "$stacks"
+check "--why with --state is wrong usage" says 64 "by itself" "$DWELL" report --why cpu --state cpu "$stacks"
+check "a wrong --by is wrong usage" says 64 "--by is one of tree, function, module" "$DWELL" report --by name "$stacks"
+check "a wrong --kind is wrong usage" says 64 "--kind is" "$DWELL" report --kind idle "$stacks"
+check "a session without stacks says so" says 0 "has no stacks" "$DWELL" report --stacks "$run"
 check "a part is taken" says 0 "slice: from 1.000 s to 2.000 s, 1 whole window" "$DWELL" report "$server@1.2s-1900ms"
 check "of a window in it by less than half nothing is taken" says 0 "slice: from 1.000 s to 2.000 s, 1 whole window" \
 	"$DWELL" report "$server@0.9s-2.1s"
@@ -74,7 +86,7 @@ check "colour on a terminal" color
 check "none with NO_COLOR" no_color
 check "none on a dumb one" dumb
 fits() { exits 0 "$DWELL" "$@" && awk 'length($0) > 80 { print; bad = 1 } END { exit bad }' "$dir/out"; }
-for command in "" run record report doctor; do
+for command in "" run record report export doctor; do
 	# shellcheck disable=SC2086 # none is none
 	check "dwell $command --help fits into 80 columns" fits $command --help
 done

@@ -8,40 +8,7 @@
 #include "../../src/base/cleanup.h"
 #include "../../src/base/utf8.h"
 #include "../../src/report/report.h"
-#include "unit.h"
-
-static void execute(sqlite3 *db, const char *sql)
-{
-	char *why = NULL;
-
-	if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
-		fail_msg("%s: %s", sql, why);
-}
-
-static void execute_file(sqlite3 *db, const char *name)
-{
-	_cleanup_free_ char *sql = calloc(1, 65536);
-	char path[128];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "tests/sessions/%s.sql", name);
-	file = fopen(path, "r");
-	assert_non_null(file);
-	assert_true(fread(sql, 1, 65535, file) > 0);
-	fclose(file);
-	execute(db, sql);
-}
-
-static sqlite3 *session(const char *name)
-{
-	sqlite3 *db;
-
-	assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
-	execute_file(db, "schema");
-	if (name)
-		execute_file(db, name);
-	return db;
-}
+#include "session.h"
 
 /* The report as text, for the caller to free; NULL if it was refused. */
 static char *report(sqlite3 *db, struct report_options options)
@@ -121,6 +88,19 @@ static void reports_read_as_before(void **state)
 		{"slice", "server", {.threads = true, .from_ns = 1000000000, .to_ns = 1500000000}},
 		{"pid", "server", {.pids = {2003}, .pid_count = 1}},
 		{"kernel", "server", {.kernel = true, .pids = {12}, .pid_count = 1}},
+		{"stacks", "stacks", {.session = "stacks.dwell"}},
+		{"stacks-tree", "stacks", {.stacks = true}},
+		{"stacks-thread", "stacks", {.stacks = true, .tids = {501}, .tid_count = 1}},
+		{"stacks-function",
+		 "stacks",
+		 {.stacks = true, .by = STACKS_BY_FUNCTION, .sort = STACKS_SORT_TOTAL}},
+		{"stacks-module",
+		 "stacks",
+		 {.stacks = true, .by = STACKS_BY_MODULE, .sort = STACKS_SORT_WEIGHTED}},
+		{"stacks-slice", "stacks", {.stacks = true, .from_ns = 1000000000, .to_ns = ~0ULL}},
+		{"why-lock", "stacks", {.why = "blocked.lock"}},
+		{"why-cpu", "stacks", {.why = "cpu", .kernel = true}},
+		{"why-server", "server", {.why = "blocked.lock"}},
 		{"views", "run", {.cpus = true, .execs = true}},
 		{"views-server", "server", {.cpus = true, .execs = true}},
 	};

@@ -141,15 +141,15 @@ static void a_stack_may_come_late(void **state)
 	struct rec_sample sample = sample_of(77);
 
 	send(fixture, &sample);
-	end_window(fixture, 0);
+	end_window(fixture, 3);
 	assert_int_equal(row_count, 0);
 	stack_ids_put(&fixture->ids, 77, 1077);
 	send(fixture, &sample);
-	end_window(fixture, 1);
+	end_window(fixture, 4);
 	assert_int_equal(row_count, 2);
-	assert_int_equal(rows[0][WINDOW], 0); /* in the window that it is of */
+	assert_int_equal(rows[0][WINDOW], 3); /* in the window that it is of */
 	assert_int_equal(rows[0][STACK], 1077);
-	assert_int_equal(rows[1][WINDOW], 1);
+	assert_int_equal(rows[1][WINDOW], 4);
 	assert_int_equal(rows[1][STACK], 1077);
 	assert_int_equal(fixture->book.unknown, 0);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading the tables of a session row by row. Owns nothing. Called by the digest.
+ * Reading the tables of a session row by row. Owns nothing. Called by whoever reads sessions.
  * Nothing in the file is believed: no views, no negative times, no long text.
  */
-#ifndef DWELL_REPORT_QUERY_H
-#define DWELL_REPORT_QUERY_H
+#ifndef DWELL_STORE_QUERY_H
+#define DWELL_STORE_QUERY_H
 
 #include <sqlite3.h>
 #include <stdbool.h>

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strings.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define SLOTS_MIN    256
+#define STRINGS_MOST 0x7fffffffU
+
+void strings_init(struct strings *strings, size_t max_bytes)
+{
+	*strings = (struct strings){.max = max_bytes};
+	if (getrandom(&strings->seed, sizeof(strings->seed), GRND_NONBLOCK) < 0)
+		strings->seed = (u64)(size_t)strings;
+}
+
+void strings_free(struct strings *strings)
+{
+	free(strings->bytes);
+	free(strings->starts);
+	free(strings->slots);
+	*strings = (struct strings){.max = strings->max, .seed = strings->seed};
+}
+
+static u64 hash_of(const struct strings *strings, const char *text)
+{
+	u64 sum = strings->seed;
+
+	for (; *text; text++) {
+		sum = (sum ^ (u8)*text) * 0x9e3779b97f4a7c15ULL;
+		sum ^= sum >> 29;
+	}
+	return sum ^ (sum >> 32);
+}
+
+const char *strings_get(const struct strings *strings, u32 number)
+{
+	return number < strings->count ? strings->bytes + strings->starts[number] : "";
+}
+
+/* Where the text is, or where it would have its place. There is always a free slot. */
+static u32 *slot_of(const struct strings *strings, const char *text)
+{
+	size_t mask = strings->slot_count - 1, at = (size_t)hash_of(strings, text) & mask;
+
+	while (strings->slots[at] && strcmp(strings_get(strings, strings->slots[at] - 1), text))
+		at = (at + 1) & mask;
+	return &strings->slots[at];
+}
+
+static int grow_slots(struct strings *strings)
+{
+	size_t slot_count = strings->slot_count ? strings->slot_count * 2 : SLOTS_MIN;
+	u32 *slots;
+
+	if (strings->count * 2 < strings->slot_count)
+		return 0;
+	slots = calloc(slot_count, sizeof(*slots));
+	if (!slots)
+		return -1;
+	free(strings->slots);
+	strings->slots = slots;
+	strings->slot_count = slot_count;
+	for (size_t i = 0; i < strings->count; i++)
+		*slot_of(strings, strings_get(strings, (u32)i)) = (u32)i + 1;
+	return 0;
+}
+
+static int grow(struct strings *strings, size_t more)
+{
+	size_t capacity = strings->capacity ? strings->capacity : 4096;
+	size_t starts = strings->starts_capacity ? strings->starts_capacity * 2 : SLOTS_MIN;
+	void *grown;
+
+	while (capacity < strings->size + more)
+		capacity *= 2;
+	if (capacity != strings->capacity) {
+		grown = realloc(strings->bytes, capacity);
+		if (!grown)
+			return -1;
+		strings->bytes = grown;
+		strings->capacity = capacity;
+	}
+	if (strings->count < strings->starts_capacity)
+		return 0;
+	grown = reallocarray(strings->starts, starts, sizeof(*strings->starts));
+	if (!grown)
+		return -1;
+	strings->starts = grown;
+	strings->starts_capacity = starts;
+	return 0;
+}
+
+static u32 append(struct strings *strings, const char *text)
+{
+	size_t size = strlen(text) + 1;
+
+	if (strings->size + size > strings->max || strings->count >= STRINGS_MOST ||
+	    grow_slots(strings) || grow(strings, size))
+		return STRINGS_NONE;
+	memcpy(strings->bytes + strings->size, text, size);
+	strings->starts[strings->count] = strings->size;
+	strings->size += size;
+	*slot_of(strings, text) = (u32)++strings->count;
+	return (u32)strings->count - 1;
+}
+
+u32 strings_add(struct strings *strings, const char *text)
+{
+	const u32 *slot;
+
+	if (!strings->count && append(strings, "") == STRINGS_NONE)
+		return STRINGS_NONE;
+	slot = slot_of(strings, text);
+	return *slot ? *slot - 1 : append(strings, text);
+}

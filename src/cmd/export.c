@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../export/export.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../abi/config.h"
+#include "../base/cleanup.h"
+#include "../base/log.h"
+#include "../base/person.h"
+#include "../base/text.h"
+#include "../store/profile_reader.h"
+#include "../store/query.h"
+#include "../store/reader.h"
+#include "apart.h"
+#include "cmd.h"
+
+#define IDS_MAX 256
+
+static const char usage[] =
+	"Usage: dwell export -f FORMAT [OPTIONS] FILE[@FROM-TO]\n"
+	"\n"
+	"Writes a session's stacks for other tools, to stdout unless -o is given.\n"
+	"\n"
+	"  FILE@10s-20s         a part: the whole windows in it; also @1.5s-, @-500ms\n"
+	"  -f, --format FORMAT  one of these:\n";
+
+static const char usage_options[] =
+	"  -o, --output FILE    into this file; - is stdout\n"
+	"  --kind KIND          of samples: cpu or blocked; default both\n"
+	"  --state STATE        of samples: cpu.user, or blocked for all that begin so\n"
+	"  -p, --pid PID        these processes alone, separated by commas\n"
+	"  -t, --tid TID        these threads alone, likewise\n"
+	"  --kernel             also the kernel's own threads\n"
+	"  --weight UNIT        ns or count: time, or samples; default count for folded,\n"
+	"                       ns for the others (pprof has both)\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"Exit status: 0 ok, 64 wrong usage, 1 failed. It needs no privilege.\n"
+	"\n"
+	"Examples:\n"
+	"  dwell export -f svg -o flame.svg server.dwell\n"
+	"  dwell export -f pprof -o server.pb.gz server.dwell\n"
+	"  dwell export -f folded --kind blocked server.dwell | inferno-flamegraph\n";
+
+struct options {
+	const struct exporter *exporter;
+	struct export_options export;
+	struct profile_filter filter;
+	u32 pids[IDS_MAX], tids[IDS_MAX];
+	char *path; /* without the part; ours */
+	const char *output;
+	struct windows windows; /* the part */
+	bool help;
+};
+
+static const struct option longs[] = {
+	{"format", required_argument, NULL, 'f'}, {"output", required_argument, NULL, 'o'},
+	{"kind", required_argument, NULL, 'K'},	  {"state", required_argument, NULL, 'z'},
+	{"pid", required_argument, NULL, 'p'},	  {"tid", required_argument, NULL, 't'},
+	{"kernel", no_argument, NULL, 'k'},	  {"weight", required_argument, NULL, 'w'},
+	{"verbose", no_argument, NULL, 'v'},	  {"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},	  {0},
+};
+
+static void print_usage(void)
+{
+	fputs(usage, stdout);
+	for (size_t i = 0; i < exporter_count; i++)
+		printf("      %-10s  %s\n", exporters[i].name, exporters[i].about);
+	fputs(usage_options, stdout);
+}
+
+static int parse_format(struct options *options)
+{
+	char names[128] = "";
+
+	options->exporter = exporter_find(optarg);
+	if (options->exporter)
+		return 0;
+	for (size_t i = 0; i < exporter_count; i++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+			 i ? ", " : "", exporters[i].name);
+	log_error("--format is one of %s, not '%s'", names, optarg);
+	return -EINVAL;
+}
+
+static int parse_ids(const char *option, u32 *ids, size_t *ret_count)
+{
+	if (!text_parse_list(optarg, 1, PID_LIMIT, ids, IDS_MAX, ret_count))
+		return 0;
+	log_error("%s takes up to %d numbers separated by commas, not '%s'", option, IDS_MAX,
+		  optarg);
+	return -EINVAL;
+}
+
+static int parse_weight(struct options *options)
+{
+	options->export.weight = !strcmp(optarg, "ns") ? WEIGHT_NS : WEIGHT_COUNT;
+	if (!strcmp(optarg, "ns") || !strcmp(optarg, "count"))
+		return 0;
+	log_error("--weight is ns or count, not '%s'", optarg);
+	return -EINVAL;
+}
+
+static int parse_option(int option, struct options *options)
+{
+	switch (option) {
+	case 'f':
+		return parse_format(options);
+	case 'o':
+		options->output = strcmp(optarg, "-") ? optarg : NULL;
+		return 0;
+	case 'K':
+		options->filter.one_kind = true;
+		return cmd_parse_kind(optarg, &options->filter.kind);
+	case 'z':
+		options->filter.state = optarg;
+		return 0;
+	case 'p':
+		options->filter.pids = options->pids;
+		return parse_ids("--pid", options->pids, &options->filter.pid_count);
+	case 't':
+		options->filter.tids = options->tids;
+		return parse_ids("--tid", options->tids, &options->filter.tid_count);
+	case 'k':
+		options->filter.kernel = true;
+		return 0;
+	case 'w':
+		return parse_weight(options);
+	case 'h':
+		options->help = true;
+		return 0;
+	}
+	return cmd_common_option(option) ? 0 : -EINVAL;
+}
+
+static int parse(int argc, char **argv, struct options *options)
+{
+	int option;
+
+	while ((option = getopt_long(argc, argv, "f:o:p:t:hvq", longs, NULL)) != -1)
+		if (parse_option(option, options))
+			return -EINVAL;
+	if (options->help)
+		return 0;
+	if (!options->exporter) {
+		log_error("export needs a format: dwell export -f svg -o flame.svg FILE.dwell");
+		return -EINVAL;
+	}
+	if (argc - optind != 1) {
+		log_error(optind < argc ? "export takes one session, but got '%s' too"
+					: "export needs a session: dwell export -f svg FILE.dwell",
+			  argv[optind + (optind < argc)]);
+		return -EINVAL;
+	}
+	options->filter.windows = &options->windows;
+	return cmd_parse_session(argv[optind], &options->path, &options->windows.from_ns,
+				 &options->windows.to_ns);
+}
+
+struct reading {
+	struct options *options;
+	int db_fd, wal_fd;
+};
+
+/* Times of both kinds in one sum would say nothing: what is on a CPU is what people expect. */
+static int read_of_one_kind(sqlite3 *db, struct options *options, struct profile *profile)
+{
+	u64 blocked = 0, count = profile->all.count;
+	int err;
+
+	for (size_t i = 0; i < profile->samples.count; i++) {
+		const struct profile_sample *sample = hash_item(&profile->samples, i);
+
+		blocked += sample->kind != SAMPLE_CPU ? sample->count : 0;
+	}
+	if (!blocked || blocked == count)
+		return 0;
+	profile_free(profile);
+	options->filter.one_kind = true;
+	options->filter.kind = SAMPLE_CPU;
+	err = profile_read(db, &options->filter, profile);
+	if (!err)
+		log_info("%s cannot tell samples on a CPU from blocked ones: %" PRIu64
+			 " blocked ones are left out; --kind blocked has them",
+			 options->exporter->name, (uint64_t)blocked);
+	return err;
+}
+
+static int on_start(sqlite3_stmt *row, void *context)
+{
+	struct options *options = context;
+	char key[32], value[32];
+
+	query_text(row, 0, key, sizeof(key));
+	query_text(row, 1, value, sizeof(value));
+	if (!strcmp(key, "started_ns"))
+		(void)text_parse_u64(value, 0, 1ULL << 62, &options->windows.start_ns);
+	return 0;
+}
+
+static int read_part(sqlite3 *db, struct options *options)
+{
+	int err = query_table(db, "meta", "key, value", NULL, on_start, options);
+
+	if (!err)
+		err = windows_read(db, &options->windows);
+	if (err || !options->windows.is_slice || options->windows.count)
+		return err;
+	log_error("no window of the session is in the part that was asked for");
+	return -ENODATA;
+}
+
+static void tell_what_is_missing(const struct options *options, const struct profile *profile)
+{
+	if (!profile->all.count)
+		log_info("the session has no samples of what was asked for%s",
+			 profile->kernel.count ? ": only of the kernel's own threads (--kernel)"
+					       : "");
+	if (profile->no_room.count || profile->stacks_no_room || profile->frames_no_room)
+		log_info("too many for %s: %" PRIu64 " samples, %" PRIu64 " stacks and %" PRIu64
+			 " frames are left out; take fewer with --pid or --state",
+			 options->exporter->name, (uint64_t)profile->no_room.count,
+			 (uint64_t)profile->stacks_no_room, (uint64_t)profile->frames_no_room);
+}
+
+static int export_session(const void *context)
+{
+	const struct reading *reading = context;
+	struct options *options = reading->options;
+	struct session *session;
+	struct profile profile;
+	int err = session_open_fds(reading->db_fd, reading->wal_fd, options->path, &session);
+
+	if (err)
+		return EXIT_FAILED;
+	err = read_part(session_db(session), options);
+	if (!err)
+		err = profile_read(session_db(session), &options->filter, &profile);
+	if (!err && options->exporter->is_of_one_kind && !options->filter.one_kind)
+		err = read_of_one_kind(session_db(session), options, &profile);
+	if (!err) {
+		if (options->windows.is_slice)
+			profile.duration_ns = options->windows.end_ns - options->windows.begin_ns;
+		tell_what_is_missing(options, &profile);
+		err = options->exporter->write(&profile, &options->export, stdout);
+		if (err)
+			log_error("cannot export: %s; take fewer samples with --pid or --state",
+				  strerror(-err));
+		profile_free(&profile);
+	}
+	session_close(session);
+	return err ? EXIT_FAILED : EXIT_OK;
+}
+
+/*
+ * A plain file is complete or not there: it has a name beside its own until all is written. What is
+ * no plain file, such as a device, is written into. *ret_temporary is NULL then.
+ */
+static int open_file(const char *path, char **ret_temporary)
+{
+	struct stat st;
+	int fd;
+
+	if (!lstat(path, &st) && !S_ISREG(st.st_mode)) {
+		fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+		return fd < 0 ? -errno : fd;
+	}
+	if (asprintf(ret_temporary, "%s.XXXXXX", path) < 0) {
+		*ret_temporary = NULL;
+		return -ENOMEM;
+	}
+	fd = mkostemp(*ret_temporary, O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Opened as whoever asks; it is stdout of the process without privileges that reads the session. */
+static int open_output(const char *path, char **ret_temporary)
+{
+	struct person person;
+	int fd, err;
+
+	person_find(&person);
+	err = person_begin(&person);
+	if (err)
+		return err;
+	fd = open_file(path, ret_temporary);
+	person_end(&person);
+	if (fd < 0)
+		return fd;
+	err = dup2(fd, STDOUT_FILENO) < 0 ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+static int close_output(const char *temporary, const char *path, int status)
+{
+	struct person person;
+	int err;
+
+	person_find(&person);
+	err = person_begin(&person);
+	if (!err && status == EXIT_OK && rename(temporary, path))
+		err = -errno;
+	if (err || status != EXIT_OK)
+		unlink(temporary);
+	person_end(&person);
+	if (!err)
+		return status;
+	log_error("cannot write %s: %s", path, strerror(-err));
+	return EXIT_FAILED;
+}
+
+static int run(struct options *options)
+{
+	_cleanup_close_ int db_fd = -1, wal_fd = -1;
+	_cleanup_free_ char *temporary = NULL;
+	int err, status;
+
+	if (session_open_files(options->path, &db_fd, &wal_fd))
+		return EXIT_FAILED;
+	if (!options->output && options->exporter->write == export_pprof && isatty(STDOUT_FILENO)) {
+		log_error("pprof is binary, and stdout is a terminal: name a file with -o");
+		return EXIT_USAGE;
+	}
+	err = options->output ? open_output(options->output, &temporary) : 0;
+	if (err) {
+		log_error("cannot write %s: %s; name a file in a folder that is yours with -o",
+			  options->output, strerror(-err));
+		return EXIT_FAILED;
+	}
+	status =
+		apart_run(export_session, &(struct reading){options, db_fd, wal_fd}, db_fd, wal_fd);
+	return temporary ? close_output(temporary, options->output, status) : status;
+}
+
+int cmd_export(int argc, char **argv)
+{
+	struct options options = {0};
+	const char *slash;
+	int status;
+
+	if (parse(argc, argv, &options)) {
+		fputs("Try 'dwell export --help'.\n", stderr);
+		free(options.path);
+		return EXIT_USAGE;
+	}
+	if (options.help) {
+		print_usage();
+		return EXIT_OK;
+	}
+	slash = strrchr(options.path, '/');
+	options.export.title = slash ? slash + 1 : options.path;
+	status = run(&options);
+	free(options.path);
+	return status;
+}

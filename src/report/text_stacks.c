@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Stacks as a person reads them: a tree with its hottest path open, or a table of functions. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "../base/utf8.h"
+#include "../model/calltree.h"
+#include "stacks.h"
+#include "text_stacks.h"
+
+#define GROUPS_SHOWN   6
+#define SIBLINGS_SHOWN 4
+#define SIBLING_SHARE  100 /* one in so many of its group is worth a line */
+#define CHAIN_ENDS     3   /* of a chain of calls without a branch, this many at each end */
+#define INDENT_MAX     24
+#define PARTS_SHOWN    20
+#define PROCESSES_OPEN 3
+#define OPEN_SHARE     5  /* one in so many */
+#define LINE_BEGINS    31 /* what print_sum() takes */
+
+const char *function_suffix(const struct profile *profile, u32 function, bool is_inlined)
+{
+	u32 look = profile_function(profile, function)->look;
+
+	if (is_inlined)
+		return " (inlined)";
+	return look == FUNCTION_KERNEL ? " [k]" : look == FUNCTION_JIT ? " [jit]" : "";
+}
+
+void format_function(const struct profile *profile, u32 function, bool is_inlined, int columns,
+		     char *buf, size_t size)
+{
+	const char *suffix = function_suffix(profile, function, is_inlined);
+
+	format_cut(profile_function_name(profile, function), columns - (int)strlen(suffix), buf,
+		   size);
+	format_add(buf, size, "%s", suffix);
+}
+
+/* What a line of the tree opens with; what comes after has the rest of the page. */
+static int print_sum(const struct page *page, const struct profile_sum *sum,
+		     const struct profile_sum *whole)
+{
+	return fprintf(page->out, "%9s %9s %9s  ", COLUMN_SHARE(sum->weight_ns, whole->weight_ns),
+		       NUMBER(sum->count), EFFECTIVE(sum));
+}
+
+struct printer {
+	const struct digest *digest;
+	const struct page *page;
+	const struct calltree *tree;
+};
+
+static const struct profile_sum *whole_of(const struct printer *printer)
+{
+	return &calltree_node(printer->tree, 0)->sum;
+}
+
+static void print_node(const struct printer *printer, u32 index, int indent, bool is_closed)
+{
+	const struct calltree_node *node = calltree_node(printer->tree, index);
+	int at = print_sum(printer->page, &node->sum, whole_of(printer));
+	char name[2 * PROFILE_NAME_BYTES];
+
+	indent = indent < INDENT_MAX ? indent : INDENT_MAX;
+	is_closed = is_closed && node->first_child != PROFILE_NONE;
+	at += indent + 2 * is_closed;
+	format_function(&printer->digest->profile, node->function, node->is_inlined,
+			printer->page->columns - at, name, sizeof(name));
+	fprintf(printer->page->out, "%*s%s%s\n", indent, "", is_closed ? "+ " : "", name);
+}
+
+/* A line that stands for something else than a function. */
+static void print_rest(const struct printer *printer, const struct profile_sum *sum, int indent,
+		       const char *what)
+{
+	print_sum(printer->page, sum, whole_of(printer));
+	fprintf(printer->page->out, "%*s%s%s%s\n", indent < INDENT_MAX ? indent : INDENT_MAX, "",
+		page_ink(printer->page, INK_FAINT), what, page_ink(printer->page, INK_PLAIN));
+}
+
+/* Those beside the one that is open: a line each for the heavy ones, one for the rest. */
+static void print_siblings(const struct printer *printer, u32 index, int indent)
+{
+	u64 least = whole_of(printer)->weight_ns / SIBLING_SHARE;
+	struct profile_sum rest = {0};
+	int shown = 0;
+	u64 more = 0;
+
+	for (; index != PROFILE_NONE; index = calltree_node(printer->tree, index)->next) {
+		const struct calltree_node *node = calltree_node(printer->tree, index);
+
+		if (shown < SIBLINGS_SHOWN && node->sum.weight_ns >= least) {
+			print_node(printer, index, indent, true);
+			shown++;
+			continue;
+		}
+		more++;
+		rest.count += node->sum.count;
+		rest.weight_ns += node->sum.weight_ns;
+		rest.squares += node->sum.squares;
+	}
+	if (more) {
+		char what[64] = "";
+
+		format_add(what, sizeof(what), "+ %s more", NUMBER(more));
+		print_rest(printer, &rest, indent, what);
+	}
+}
+
+/* How many calls follow each other from here without a branch, or time of their own. */
+static int chain_length(const struct calltree *tree, u32 index)
+{
+	int length = 0;
+
+	for (;; length++) {
+		const struct calltree_node *node = calltree_node(tree, index);
+
+		if (node->child_count != 1 || node->self.count)
+			return length;
+		index = node->first_child;
+	}
+}
+
+static u32 skip(const struct calltree *tree, u32 index, int count)
+{
+	while (count--)
+		index = calltree_node(tree, index)->first_child;
+	return index;
+}
+
+/* What is still to be told at a depth of the path: after what is inside. */
+struct beside {
+	u32 siblings;			/* the first of them */
+	const struct profile_sum *self; /* of the caller; NULL: it has no time of its own */
+};
+
+/* The end of a path is a stack, which has a key. */
+static void print_end(const struct printer *printer, const struct calltree_node *node, int depth)
+{
+	if (node->stack)
+		fprintf(printer->page->out, "%*s%s= stack %016" PRIx64 "%s\n",
+			LINE_BEGINS + (depth < INDENT_MAX ? depth : INDENT_MAX), "",
+			page_ink(printer->page, INK_FAINT), (uint64_t)node->stack,
+			page_ink(printer->page, INK_PLAIN));
+}
+
+/* Of a long chain of calls without a branch, the middle in one line: where it ends. */
+static u32 fold_chain(const struct printer *printer, u32 index, int depth)
+{
+	int folded = chain_length(printer->tree, index) - 2 * CHAIN_ENDS;
+	char what[64] = "";
+
+	if (folded < 2 || depth < CHAIN_ENDS)
+		return index;
+	format_add(what, sizeof(what), "… %d more calls", folded);
+	index = skip(printer->tree, index, folded);
+	print_rest(printer, &calltree_node(printer->tree, index)->sum, depth + 1, what);
+	return index;
+}
+
+static void print_beside(const struct printer *printer, const struct beside *beside, int depth)
+{
+	if (beside->self)
+		print_rest(printer, beside->self, depth, "itself");
+	print_siblings(printer, beside->siblings, depth);
+}
+
+/* The hottest path from a node on, and at each branch what is beside it. */
+static void print_path(const struct printer *printer, u32 index)
+{
+	const struct calltree *tree = printer->tree;
+	struct beside besides[PROFILE_STEPS_MAX + 2];
+	int depth = 0;
+
+	besides[0] = (struct beside){PROFILE_NONE, NULL};
+	while (true) {
+		const struct calltree_node *node, *inner;
+		u32 folded;
+
+		print_node(printer, index, depth, false);
+		folded = fold_chain(printer, index, depth);
+		if (folded != index)
+			besides[++depth] = (struct beside){PROFILE_NONE, NULL};
+		node = calltree_node(tree, folded);
+		index = node->first_child;
+		inner = index == PROFILE_NONE ? NULL : calltree_node(tree, index);
+		if (!inner || depth >= PROFILE_STEPS_MAX) {
+			print_end(printer, node, depth);
+			break;
+		}
+		besides[++depth] =
+			(struct beside){inner->next, node->self.count ? &node->self : NULL};
+		if (node->self.weight_ns >= inner->sum.weight_ns) {
+			besides[depth].siblings = index;
+			print_rest(printer, &node->self, depth, "itself");
+			print_end(printer, node, depth);
+			besides[depth].self = NULL;
+			break;
+		}
+	}
+	for (; depth > 0; depth--)
+		print_beside(printer, &besides[depth], depth);
+}
+
+/* Each process that has much is opened; the others are folded. */
+static void print_processes(const struct printer *printer)
+{
+	u64 whole = whole_of(printer)->weight_ns;
+	u32 index = calltree_node(printer->tree, 0)->first_child;
+
+	for (int opened = 0; index != PROFILE_NONE; opened++) {
+		const struct calltree_node *node = calltree_node(printer->tree, index);
+
+		if (opened &&
+		    (opened >= PROCESSES_OPEN || node->sum.weight_ns < whole / OPEN_SHARE))
+			break;
+		print_path(printer, index);
+		index = node->next;
+	}
+	print_siblings(printer, index, 0);
+}
+
+static int print_tree(const struct digest *digest, const struct page *page,
+		      const struct stack_group *group)
+{
+	const struct profile *profile = &digest->profile;
+	struct calltree tree;
+	struct printer printer = {digest, page, &tree};
+	int err = calltree_init(&tree);
+
+	for (size_t i = 0; !err && i < profile->samples.count; i++) {
+		const struct profile_sample *sample = hash_item(&profile->samples, i);
+
+		if (sample->kind == group->kind && sample->state == group->state)
+			calltree_add(&tree, profile, sample, true);
+	}
+	if (!err)
+		err = calltree_sort(&tree, profile, false);
+	if (!err) {
+		fprintf(page->out, "%s%9s %9s %9s  calls, the outermost first%s\n",
+			page_ink(page, INK_FAINT), "share", "samples", "effective",
+			page_ink(page, INK_PLAIN));
+		print_processes(&printer);
+		if (tree.cut)
+			fprintf(page->out, "  of %s samples the inner calls found no room\n",
+				NUMBER(tree.cut));
+	}
+	calltree_free(&tree);
+	return err;
+}
+
+/* The module too, if there is room for both. */
+static void part_name(const struct profile *profile, const struct stack_part *part, bool by_module,
+		      int columns, char *buf, size_t size)
+{
+	const char *module;
+
+	if (by_module) {
+		module = profile_module_name(profile, part->index);
+		format_cut(*module ? module : "(no module)", columns, buf, size);
+		return;
+	}
+	module = profile_module_name(profile, profile_function(profile, part->index)->module);
+	format_function(profile, part->index, false, columns, buf, size);
+	if (*module && *module != '[' &&
+	    utf8_columns(buf) + 2 + utf8_columns(ESCAPED(module)) <= (size_t)columns)
+		format_add(buf, size, "  %s", ESCAPED(module));
+}
+
+static int print_parts(const struct digest *digest, const struct page *page,
+		       const struct stack_group *group)
+{
+	const struct report_options *options = digest->options;
+	bool by_self = options->sort == STACKS_SORT_SELF;
+	struct profile_sum left = {0};
+	struct hash parts;
+	double weighted;
+	int err = stacks_parts(&digest->profile, group, options, &parts, &weighted);
+	size_t shown = 0;
+
+	fprintf(page->out, "%s%7s%s %7s%s %8s%s %7s %9s  %s%s\n", page_ink(page, INK_FAINT), "self",
+		by_self ? "*" : " ", "total", options->sort == STACKS_SORT_TOTAL ? "*" : " ",
+		"weighted", options->sort == STACKS_SORT_WEIGHTED ? "*" : " ", "samples",
+		"effective", options->by == STACKS_BY_MODULE ? "module" : "function, module",
+		page_ink(page, INK_PLAIN));
+	for (; !err && shown < parts.count && shown < PARTS_SHOWN; shown++) {
+		const struct stack_part *part = hash_item(&parts, shown);
+		const struct profile_sum *sum = by_self ? &part->self : &part->total;
+		char name[2 * PROFILE_NAME_BYTES];
+		int at;
+
+		if (!sum->count)
+			break; /* nor have those that follow */
+		at = fprintf(page->out, "%7s  %7s  %8s  %7s %9s  ",
+			     COLUMN_SHARE(part->self.weight_ns, group->sum.weight_ns),
+			     COLUMN_SHARE(part->total.weight_ns, group->sum.weight_ns),
+			     COLUMN_SHARE((u64)(part->weighted < 1e18 ? part->weighted : 1e18),
+					  (u64)(weighted < 1e18 ? weighted : 1e18)),
+			     NUMBER(sum->count), EFFECTIVE(sum));
+
+		part_name(&digest->profile, part, options->by == STACKS_BY_MODULE,
+			  page->columns - at, name, sizeof(name));
+		fprintf(page->out, "%s\n", name);
+	}
+	for (size_t i = shown; !err && i < parts.count; i++)
+		left.weight_ns += ((struct stack_part *)hash_item(&parts, i))->self.weight_ns;
+	if (!err && parts.count > shown)
+		fprintf(page->out, "%7s  and %s more\n",
+			COLUMN_SHARE(left.weight_ns, group->sum.weight_ns),
+			NUMBER(parts.count - shown));
+	hash_free(&parts);
+	return err;
+}
+
+static void print_group_heading(const struct digest *digest, const struct page *page,
+				const struct stack_group *group)
+{
+	const char *state = digest->state_names[group->state];
+	char about[256] = "";
+
+	format_add(about, sizeof(about), " %s", ESCAPED(state));
+	if (!profile_state_is_of_kind(state, group->kind))
+		format_add(about, sizeof(about), " by the ledger, but sampled as %s",
+			   profile_kind_name(group->kind));
+	format_add(about, sizeof(about), ": %s, by %s samples (%s effective)",
+		   DURATION(group->sum.weight_ns), NUMBER(group->sum.count),
+		   EFFECTIVE(&group->sum));
+	page_heading(page, "STACKS", about);
+}
+
+int text_stacks(const struct digest *digest, const struct page *page)
+{
+	struct stack_group groups[STACK_GROUPS_MAX];
+	size_t count = stacks_groups(&digest->profile, groups);
+	int err = 0;
+
+	if (!count)
+		fputs("\nThe session has no stacks of what was asked for.\n", page->out);
+	for (size_t i = 0; !err && i < count && i < GROUPS_SHOWN; i++) {
+		print_group_heading(digest, page, &groups[i]);
+		err = digest->options->by == STACKS_BY_TREE ? print_tree(digest, page, &groups[i])
+							    : print_parts(digest, page, &groups[i]);
+	}
+	for (size_t i = GROUPS_SHOWN; !err && i < count; i++)
+		print_group_heading(digest, page, &groups[i]);
+	return err;
+}

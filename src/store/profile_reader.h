@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The samples and stacks of a session into memory (model/profile.h). Owns nothing. Here, and not in
+ * the report, because exporters read them too: the two may include store, not each other.
+ */
+#ifndef DWELL_STORE_PROFILE_READER_H
+#define DWELL_STORE_PROFILE_READER_H
+
+#include <sqlite3.h>
+
+#include "../model/profile.h"
+#include "windows.h"
+
+/* What is wanted; all zeroes: all but the kernel's own threads. */
+struct profile_filter {
+	const u32 *pids, *tids;
+	size_t pid_count, tid_count;
+	bool kernel;	   /* also the kernel's own threads */
+	bool one_kind;	   /* of samples: the next field */
+	u32 kind;	   /* enum sample_kind */
+	const char *state; /* as in the ledger, or the beginning of several; NULL: all */
+	const struct windows *windows; /* those of a part; NULL: all */
+};
+
+/* 0 or -errno, told. A session without samples has an empty profile. */
+int profile_read(sqlite3 *db, const struct profile_filter *filter, struct profile *ret_profile);
+
+#endif

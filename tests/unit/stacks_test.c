@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Stacks out of a session: sums that can be added up by hand, and sessions that lie. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../src/base/cleanup.h"
+#include "../../src/base/log.h"
+#include "../../src/export/export.h"
+#include "../../src/model/calltree.h"
+#include "../../src/report/report.h"
+#include "../../src/report/stacks.h"
+#include "../../src/store/profile_reader.h"
+#include "session.h"
+
+static const struct profile_filter all = {0};
+
+static void read_stacks(const struct profile_filter *filter, const char *sql,
+			struct profile *ret_profile)
+{
+	sqlite3 *db = session("stacks");
+
+	if (sql)
+		execute(db, sql);
+	assert_int_equal(profile_read(db, filter, ret_profile), 0);
+	sqlite3_close(db);
+}
+
+static void sums_are_those_of_the_session(void **state)
+{
+	struct profile profile;
+
+	(void)state;
+	read_stacks(&all, NULL, &profile);
+	assert_int_equal(profile.all.count, 215);
+	assert_int_equal(profile.all.weight_ns, 7640000000);
+	assert_int_equal(profile.complete, 205);
+	assert_int_equal(profile.by_stop[STOP_NO_ROW], 3);
+	assert_int_equal(profile.by_stop[STOP_NO_PROCESS], 1);
+	assert_int_equal(profile.by_stop[STOP_TRUNCATED], 4);
+	assert_int_equal(profile.by_stop[STOP_BUSY], 1);
+	assert_int_equal(profile.damaged, 1);
+	assert_int_equal(profile.mismatches, 1);
+	assert_int_equal(profile.kernel.count, 2);
+	profile_free(&profile);
+}
+
+static void filters_take_what_they_say(void **state)
+{
+	static const u32 server[] = {500}, worker[] = {501};
+	static const struct windows second = {.is_slice = true, .count = 1, .first = 1, .last = 1};
+	static const struct {
+		struct profile_filter filter;
+		u64 count;
+	} rows[] = {
+		{{.kernel = true}, 217},
+		{{.one_kind = true, .kind = SAMPLE_CPU}, 187},
+		{{.one_kind = true, .kind = SAMPLE_BLOCKED}, 28},
+		{{.state = "cpu"}, 187},
+		{{.state = "cpu.syscall"}, 15},
+		{{.state = "blocked"}, 28},
+		{{.state = "blocked.lock"}, 15},
+		{{.pids = server, .pid_count = 1}, 131},
+		{{.tids = worker, .tid_count = 1}, 80},
+		{{.windows = &second}, 64},
+	};
+	struct profile profile;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		read_stacks(&rows[i].filter, NULL, &profile);
+		assert_int_equal(profile.all.count, rows[i].count);
+		profile_free(&profile);
+	}
+}
+
+static void unknown_states_are_refused(void **state)
+{
+	static const char *const names[] = {"cpus", "cp", "blocked.", "blocked.locks", ""};
+	sqlite3 *db = session("stacks");
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct profile_filter filter = {.state = names[i]};
+		struct profile profile;
+
+		assert_int_equal(profile_read(db, &filter, &profile), -EINVAL);
+	}
+	sqlite3_close(db);
+}
+
+/* Two samples of 1 and 3: as good as 1.6 of equal weight; a row of ten is ten. */
+static void effective_samples_are_those_of_kish(void **state)
+{
+	struct profile_sum sum = {.count = 2, .weight_ns = 4, .squares = 1 + 9};
+	struct profile profile;
+
+	(void)state;
+	assert_float_equal(profile_effective(&sum), 1.6, 1e-9);
+	sum = (struct profile_sum){0};
+	assert_float_equal(profile_effective(&sum), 0, 0);
+	read_stacks(&(struct profile_filter){.one_kind = true}, NULL, &profile);
+	assert_float_equal(profile_effective(&profile.all), 187, 1e-6);
+	profile_free(&profile);
+}
+
+static const struct stack_part *part_called(const struct profile *profile, struct hash *parts,
+					    const char *name)
+{
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct stack_part *part = hash_item(parts, i);
+
+		if (!strncmp(profile_function_name(profile, part->index), name, strlen(name)))
+			return part;
+	}
+	fail_msg("%s is not there", name);
+	return NULL;
+}
+
+/*
+ * Recursion counts once. Weighted: skip_space() is the caller of the innermost in 45 samples of
+ * 20 ms, and the caller's caller in 6: 900 / 2 + 120 / 4.
+ */
+static void functions_add_up(void **state)
+{
+	struct stack_group group = {.kind = SAMPLE_CPU, .state = STATE_CPU_USER};
+	struct report_options options = {.by = STACKS_BY_FUNCTION};
+	const struct stack_part *part;
+	struct profile profile;
+	struct hash parts;
+	double weighted;
+
+	(void)state;
+	read_stacks(&all, NULL, &profile);
+	assert_int_equal(stacks_parts(&profile, &group, &options, &parts, &weighted), 0);
+	part = part_called(&profile, &parts, "quicksort");
+	assert_int_equal(part->self.count, 23);
+	assert_int_equal(part->total.count, 23);
+	assert_float_equal(part->weighted, 460e6, 1);
+	part = part_called(&profile, &parts, "_PyEval_EvalFrameDefault");
+	assert_int_equal(part->self.count, 9);
+	assert_int_equal(part->total.count, 79);
+	part = part_called(&profile, &parts, "skip_space");
+	assert_int_equal(part->self.count, 0);
+	assert_int_equal(part->total.count, 51);
+	assert_float_equal(part->weighted, 900e6 / 2 + 120e6 / 4, 1);
+	hash_free(&parts);
+	profile_free(&profile);
+}
+
+/* At each node: what ends there, and what its children have. */
+static void trees_sum_up(void **state)
+{
+	struct profile profile;
+	struct calltree tree;
+
+	(void)state;
+	read_stacks(&all, NULL, &profile);
+	assert_int_equal(calltree_init(&tree), 0);
+	for (size_t i = 0; i < profile.samples.count; i++)
+		calltree_add(&tree, &profile, hash_item(&profile.samples, i), true);
+	assert_int_equal(calltree_sort(&tree, &profile, false), 0);
+	assert_int_equal(calltree_node(&tree, 0)->sum.count, 215);
+	for (u32 i = 0; i < tree.nodes.count; i++) {
+		const struct calltree_node *node = calltree_node(&tree, i);
+		u64 count = node->self.count, weight = node->self.weight_ns, last = ~0ULL;
+
+		for (u32 at = node->first_child; at != PROFILE_NONE;
+		     at = calltree_node(&tree, at)->next) {
+			count += calltree_node(&tree, at)->sum.count;
+			weight += calltree_node(&tree, at)->sum.weight_ns;
+			assert_true(calltree_node(&tree, at)->sum.weight_ns <= last);
+			last = calltree_node(&tree, at)->sum.weight_ns;
+		}
+		assert_int_equal(node->sum.count, count);
+		assert_int_equal(node->sum.weight_ns, weight);
+	}
+	calltree_free(&tree);
+	profile_free(&profile);
+}
+
+/* The sum of the numbers at the ends of lines. */
+static u64 folded_sum(const char *text)
+{
+	u64 sum = 0;
+
+	for (const char *end = strchr(text, '\n'); end; end = strchr(end + 1, '\n')) {
+		const char *number = end;
+
+		while (number > text && number[-1] >= '0' && number[-1] <= '9')
+			number--;
+		assert_true(number > text && number[-1] == ' ');
+		sum += strtoull(number, NULL, 10);
+	}
+	return sum;
+}
+
+static char *exported(const struct profile *profile, const char *format, enum export_weight weight,
+		      size_t *ret_size)
+{
+	struct export_options options = {.weight = weight, .title = "a <b> & \"c\""};
+	char *bytes = NULL;
+	FILE *out = open_memstream(&bytes, ret_size);
+
+	assert_int_equal(exporter_find(format)->write(profile, &options, out), 0);
+	fclose(out);
+	return bytes;
+}
+
+static void folded_sums_are_the_samples(void **state)
+{
+	struct profile profile;
+	char *text;
+	size_t size;
+
+	(void)state;
+	read_stacks(&all, NULL, &profile);
+	text = exported(&profile, "folded", WEIGHT_DEFAULT, &size);
+	assert_int_equal(folded_sum(text), 215);
+	assert_non_null(strstr(text, "server;[incomplete: no row];libsecret.so.2+0x4a10 3\n"));
+	assert_non_null(strstr(text, "do_syscall_64_[k];ext4_sync_file_[k] 14\n"));
+	assert_non_null(strstr(text, "<b onload=\"alert(1)\">a:b & c\\x0a\\x1b[31m</b> 2\n"));
+	free(text);
+	text = exported(&profile, "folded", WEIGHT_NS, &size);
+	assert_int_equal(folded_sum(text), 7640000000);
+	free(text);
+	profile_free(&profile);
+}
+
+static const char *const lies[] = {
+	"UPDATE stacks SET parent = id",
+	"UPDATE stacks SET parent = 214 WHERE id = 201", /* a circle of many */
+	"UPDATE stacks SET depth = -1 - depth",
+	"UPDATE stacks SET parent = 4242 WHERE parent != 0",
+	"UPDATE stacks SET frame = 777777",
+	"UPDATE stacks SET frame = NULL, parent = 'above', depth = x'00'",
+	"DELETE FROM stacks",
+	"DELETE FROM frames",
+	"DELETE FROM modules; DELETE FROM processes; DELETE FROM threads",
+	"UPDATE frames SET name = printf('%.*c', 300000, 'x') || id, file = name",
+	"UPDATE frames SET name = zeroblob(100000), source = x'ff', file = 1.5, line = -9",
+	"UPDATE frames SET module = 'text', address = -1, line = 9223372036854775807",
+	"UPDATE frames SET name = char(0xfffe) || ']]>--><script/>' || char(0xffff, 0x202e, 0)",
+	"UPDATE modules SET path = '', kind = -1, build_id = NULL",
+	"UPDATE modules SET path = '/' || char(10) || printf('%.*c', 5000, '/')",
+	"UPDATE processes SET comm = ';' || char(9, 10, 27); UPDATE threads SET comm = '(((;'",
+	"UPDATE samples SET stack = NULL, stop = NULL, kind = NULL, state = NULL, mode = NULL",
+	"UPDATE samples SET kind = 77, state = 99, stop = 1000, mode = 7, waker_kind = 300",
+	"UPDATE samples SET kind = -1, state = -1, stop = -1, pid = -1, tid = -1, waker = -1",
+	"UPDATE samples SET count = 0",
+	"UPDATE samples SET count = -1, weight_ns = -1",
+	"UPDATE samples SET count = 1 << 40, weight_ns = 9223372036854775807",
+	"UPDATE samples SET count = 'many', weight_ns = x'01', mismatches = 'some'",
+	"UPDATE samples SET weight_ns = 0",
+	"UPDATE samples SET waker_stack = stack, waker = tid",
+	"UPDATE samples SET kind = 1 - kind",
+	"WITH RECURSIVE n(i) AS (SELECT 10000 UNION ALL SELECT i + 1 FROM n WHERE i < 15000) "
+	"INSERT INTO stacks SELECT i, i - 1, 9, 1 FROM n; UPDATE samples SET stack = 15000",
+	"WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) "
+	"INSERT INTO inlines SELECT 7, i, 'inlined-' || i, NULL, i FROM n",
+	"UPDATE inlines SET frame = 9, depth = -1, name = NULL",
+	"INSERT INTO stops VALUES (13, 'new one', ''), (31, char(27), ''), (99, 'far', '');"
+	"UPDATE samples SET stop = 13",
+	"DROP TABLE samples",
+	"DROP TABLE stacks",
+	"DROP TABLE inlines; DROP TABLE modules; DROP TABLE stops",
+};
+
+static void report_every_way(sqlite3 *db)
+{
+	const struct report_options ways[] = {
+		{0},
+		{.stacks = true, .kernel = true},
+		{.stacks = true, .by = STACKS_BY_FUNCTION, .sort = STACKS_SORT_WEIGHTED},
+		{.stacks = true, .by = STACKS_BY_MODULE},
+		{.why = "blocked"},
+		{.why = "cpu"},
+		{.json = true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		assert_int_equal(report_print(db, &ways[i], out), 0);
+		fclose(out);
+		assert_null(strchr(text, '\033'));
+		free(text);
+	}
+}
+
+static void lies_do_no_harm(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lies); i++) {
+		sqlite3 *db = session("stacks");
+		struct profile profile;
+		size_t size;
+		char *text;
+		u64 sum;
+
+		execute(db, lies[i]);
+		report_every_way(db);
+		assert_int_equal(profile_read(db, &all, &profile), 0);
+		for (size_t e = 0; e < exporter_count; e++)
+			free(exported(&profile, exporters[e].name, WEIGHT_DEFAULT, &size));
+		text = exported(&profile, "folded", WEIGHT_COUNT, &size);
+		sum = size ? folded_sum(text) : 0;
+		if (sum != profile.all.count)
+			fail_msg("%s: folded %llu, samples %llu", lies[i], (unsigned long long)sum,
+				 (unsigned long long)profile.all.count);
+		free(text);
+		profile_free(&profile);
+		sqlite3_close(db);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sums_are_those_of_the_session),
+		cmocka_unit_test(filters_take_what_they_say),
+		cmocka_unit_test(unknown_states_are_refused),
+		cmocka_unit_test(effective_samples_are_those_of_kish),
+		cmocka_unit_test(functions_add_up),
+		cmocka_unit_test(trees_sum_up),
+		cmocka_unit_test(folded_sums_are_the_samples),
+		cmocka_unit_test(lies_do_no_harm),
+	};
+
+	log_set_level(LOG_QUIET);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
