@@ -17,8 +17,7 @@
 #define SWEEP_NS      (5 * NS_PER_S)  /* who ended unnoticed is found in that time */
 #define RESCAN_ALL_NS (1 * NS_PER_S)  /* when we were not told who maps what */
 #define EXEC_NS	      (5 * NS_PER_MS) /* from its old program's end to a look at its new one */
-#define PERF_MAP_NS                                                                                \
-	(1 * NS_PER_S) /* between two looks at what a compiler says, but for windows' ends */
+#define PERF_MAP_NS   (1 * NS_PER_S)  /* between looks at a JIT compiler's names within a window */
 
 struct mappings {
 	struct capture *capture;
@@ -105,8 +104,10 @@ int mappings_open(struct capture *capture, struct worker *worker, bool lines, bo
 	if (!err)
 		err = listen_to(mappings);
 	if (err) {
-		log_error("stacks of user code cannot be walked: preparing their tables failed: %s",
-			  strerror(-err));
+		log_error(
+			"stacks of user code cannot be walked: preparing their tables failed: %s; "
+			"see the free memory, or use --no-stacks",
+			strerror(-err));
 		mappings_close(mappings);
 		return err == -ENOENT ? -EIO : err;
 	}
