@@ -26,8 +26,7 @@ struct mappings {
 	struct sideband *sideband; /* NULL: the kernel does not let us hear */
 	u64 lost_seen, lost_scan_ns;
 	struct process_list processes;
-	struct unwind_request batch[UNWINDING_REQUESTS_MAX]; /* for the worker */
-	size_t batch_count;
+	struct unwinding_batch batch; /* for the worker, with the next call */
 	u64 sweep_ns;
 	bool is_broken; /* the worker does not answer */
 	struct mappings_counts counts;
@@ -180,28 +179,31 @@ static void fail(struct mappings *mappings, int err)
 	mappings->is_broken = true;
 }
 
+static void want_stale(struct mappings *mappings)
+{
+	struct unwinding_batch *batch = &mappings->batch;
+
+	while (batch->stale_count)
+		mappings_want(mappings, batch->stale[--batch->stale_count]);
+}
+
 static void send_batch(struct mappings *mappings)
 {
-	u64 stale[UNWINDING_REQUESTS_MAX / 64] = {0};
-	size_t count = mappings->batch_count;
-	int err;
+	int err = mappings->is_broken
+			  ? 0
+			  : worker_unwinding_send(mappings->scanner.worker, &mappings->batch);
 
-	mappings->batch_count = 0;
-	if (!count || mappings->is_broken)
-		return;
-	err = worker_unwinding_requests(mappings->scanner.worker, mappings->batch, count, stale);
 	if (err)
 		fail(mappings, err);
-	for (size_t i = 0; i < count; i++)
-		if (stale[i / 64] >> (i % 64) & 1)
-			mappings_want(mappings, mappings->batch[i].tgid);
+	mappings->batch.count = 0;
+	want_stale(mappings);
 }
 
 static void add_to_batch(struct mappings *mappings, const struct unwind_request *request)
 {
-	if (mappings->batch_count == UNWINDING_REQUESTS_MAX)
+	if (mappings->batch.count == UNWINDING_REQUESTS_MAX)
 		send_batch(mappings);
-	mappings->batch[mappings->batch_count++] = *request;
+	mappings->batch.requests[mappings->batch.count++] = *request;
 }
 
 static void on_forked(struct mappings *mappings, const struct unwind_request *request)
@@ -269,7 +271,6 @@ static void hear(struct mappings *mappings)
 	u64 now_ns = clock_now_ns();
 
 	capture_take_requests(mappings->capture, on_request, mappings);
-	send_batch(mappings);
 	if (!mappings->sideband)
 		return;
 	sideband_take(mappings->sideband, on_mapping, mappings);
@@ -285,7 +286,7 @@ static void hear(struct mappings *mappings)
 /* --- looking --- */
 
 static void publish(struct mappings *mappings, struct process *process,
-		    const struct mappings_found *found)
+		    const struct unwinding_found *found)
 {
 	process->has_jit = found->has_jit;
 	process->is_published =
@@ -315,12 +316,13 @@ static bool look_at(void *context, struct process *process, u64 until_ns)
 {
 	struct mappings *mappings = context;
 	u64 begin_ns = clock_now_ns(), end_ns;
-	struct mappings_found found;
+	struct unwinding_found found;
 	int err;
 
 	if (mappings->is_broken)
 		return true;
-	err = mappings_scan(&mappings->scanner, process->tgid, until_ns, &found);
+	err = mappings_scan(&mappings->scanner, &mappings->batch, process->tgid, until_ns, &found);
+	want_stale(mappings);
 	end_ns = clock_now_ns();
 	mappings->counts.scan_ns += end_ns - begin_ns;
 	if (err == -EAGAIN)

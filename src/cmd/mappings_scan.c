@@ -83,10 +83,12 @@ static int give_file(struct mappings_scanner *scanner, int proc_fd, u32 file,
 	return 0;
 }
 
-/* Those of one answer: 0 or -errno. */
+/* Those of one answer, and what the last of them finished: 0 or -errno. */
 static int give_files(struct mappings_scanner *scanner, int proc_fd, u32 first,
-		      const struct unwinding_file *files, u32 count, u64 until_ns)
+		      const struct unwinding_file *files, u32 count, u64 until_ns,
+		      struct unwinding_found *ret_found)
 {
+	bool is_last = count < UNWINDING_FILES_MAX;
 	struct file_facts facts[UNWINDING_FILES_MAX];
 	u64 wanted;
 	int err;
@@ -97,7 +99,10 @@ static int give_files(struct mappings_scanner *scanner, int proc_fd, u32 first,
 		if (err)
 			return err;
 	}
-	err = worker_unwinding_known(scanner->worker, first, facts, count, &wanted);
+	err = worker_unwinding_known(scanner->worker, first, facts, count, is_last, &wanted,
+				     ret_found);
+	if (err || !wanted)
+		return err;
 	for (u32 i = 0; i < count && !err; i++) {
 		if (!(wanted >> i & 1))
 			continue;
@@ -106,6 +111,8 @@ static int give_files(struct mappings_scanner *scanner, int proc_fd, u32 first,
 		if (!err && wanted && clock_now_ns() >= until_ns)
 			return -EAGAIN;
 	}
+	if (!err && is_last)
+		err = worker_unwinding_finish(scanner->worker, ret_found);
 	return err;
 }
 
@@ -123,28 +130,21 @@ static int open_maps(int proc_fd)
 	return -ESRCH;
 }
 
-int mappings_scan(struct mappings_scanner *scanner, u32 pid, u64 until_ns,
-		  struct mappings_found *ret_found)
+int mappings_scan(struct mappings_scanner *scanner, struct unwinding_batch *batch, u32 pid,
+		  u64 until_ns, struct unwinding_found *ret_found)
 {
 	_cleanup_close_ int proc_fd = foreign_process(pid);
 	_cleanup_close_ int maps_fd = proc_fd < 0 ? proc_fd : open_maps(proc_fd);
 	struct unwinding_file files[UNWINDING_FILES_MAX];
-	int count, err = 0;
+	int count = UNWINDING_FILES_MAX, err = maps_fd < 0 ? maps_fd : 0;
 
-	if (maps_fd < 0)
-		return maps_fd;
-	for (u32 first = 0; !err; first += UNWINDING_FILES_MAX) {
-		count = worker_unwinding_scan(scanner->worker, pid, first ? -1 : maps_fd, first,
-					      files);
-		if (count < 0)
-			return count;
-		err = give_files(scanner, proc_fd, first, files, (u32)count, until_ns);
-		if (count < UNWINDING_FILES_MAX)
-			break;
+	for (u32 first = 0; !err && count == UNWINDING_FILES_MAX; first += UNWINDING_FILES_MAX) {
+		count = worker_unwinding_scan(scanner->worker, batch, pid, first ? -1 : maps_fd,
+					      first, files);
+		err = count < 0 ? count
+				: give_files(scanner, proc_fd, first, files, (u32)count, until_ns,
+					     ret_found);
 	}
-	if (!err)
-		err = worker_unwinding_finish(scanner->worker, &ret_found->process,
-					      &ret_found->has_jit);
 	return err;
 }
 

@@ -16,20 +16,15 @@ struct mappings_scanner {
 	struct table_cache cache;
 };
 
-struct mappings_found {
-	struct unwind_process process;
-	bool has_jit;
-};
-
 void mappings_scanner_open(struct mappings_scanner *scanner, struct worker *worker);
 void mappings_scanner_close(struct mappings_scanner *scanner);
 
 /*
  * 0 or -errno: -ESRCH if it is gone; -ESTALE if it has changed meanwhile; -EAGAIN if time is up:
- * some files more are known by now, so that it gets further next time.
+ * some files more are known by now, so that it gets further next time. The batch goes along.
  */
-int mappings_scan(struct mappings_scanner *scanner, u32 pid, u64 until_ns,
-		  struct mappings_found *ret_found);
+int mappings_scan(struct mappings_scanner *scanner, struct unwinding_batch *batch, u32 pid,
+		  u64 until_ns, struct unwinding_found *ret_found);
 
 /* No process of this number has memory. */
 bool mappings_is_gone(u32 pid);

@@ -7,8 +7,8 @@
 #include "../base/clock.h"
 
 #define CALM_NS		(1 * NS_PER_S) /* without a scan, and the next one is at once again */
-#define GAP_NS		(1 * NS_PER_MS)
-#define GAP_DOUBLED_MAX 7 /* 128 ms at most between two scans of a process */
+#define GAP_NS		(NS_PER_MS / 8)
+#define GAP_DOUBLED_MAX 10 /* 128 ms at most between two scans of a process */
 
 int process_list_init(struct process_list *list)
 {

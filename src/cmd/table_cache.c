@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "../base/cleanup.h"
-#include "../base/clock.h"
+#include "../base/text.h"
 #include "../symbolize/elf_file.h"
 
 #define NAME_BYTES (2 * BUILD_ID_MAX + 16)
@@ -75,7 +75,7 @@ static size_t list(const struct table_cache *cache, struct entry *ret_entries, s
 			unlinkat(cache->dir_fd, item->d_name, 0);
 			continue;
 		}
-		snprintf(ret_entries[count].name, NAME_BYTES, "%s", item->d_name);
+		text_copy(ret_entries[count].name, NAME_BYTES, item->d_name);
 		ret_entries[count].bytes = (u64)st.st_size;
 		ret_entries[count].used = st.st_mtime;
 		count++;

@@ -12,7 +12,7 @@
 #define UNWINDING_TIMEOUT_MS 30000 /* a slow disk is no reason to kill the worker */
 
 _Static_assert(sizeof(struct known_request) <= WORKER_MESSAGE_MAX, "fits into a message");
-_Static_assert(sizeof(struct requests_request) <= WORKER_MESSAGE_MAX, "fits into a message");
+_Static_assert(sizeof(struct scan_request) <= WORKER_MESSAGE_MAX, "fits into a message");
 _Static_assert(sizeof(struct scan_reply) <= WORKER_MESSAGE_MAX, "fits into a message");
 
 /* An answer of exactly this size: 0 or -errno. */
@@ -46,33 +46,77 @@ int worker_unwinding_kallsyms(struct worker *worker, int fd)
 	return call(worker, UNWINDING_KALLSYMS, fd, NULL, 0, NULL, 0);
 }
 
-int worker_unwinding_scan(struct worker *worker, u32 tgid, int maps_fd, u32 first,
+/* What was taken of a batch, and what came too late. */
+static void end_batch(struct unwinding_batch *batch, const struct requests_reply *reply)
+{
+	for (u32 i = 0; i < batch->count; i++)
+		if (reply->stale[i / 64] >> (i % 64) & 1 &&
+		    batch->stale_count < UNWINDING_REQUESTS_MAX)
+			batch->stale[batch->stale_count++] = batch->requests[i].tgid;
+	batch->count = 0;
+}
+
+static void begin_batch(const struct unwinding_batch *batch, struct requests_request *request)
+{
+	*request = (struct requests_request){.count = batch->count};
+	memcpy(request->requests, batch->requests, batch->count * sizeof(batch->requests[0]));
+}
+
+int worker_unwinding_scan(struct worker *worker, struct unwinding_batch *batch, u32 tgid,
+			  int maps_fd, u32 first,
 			  struct unwinding_file ret_files[UNWINDING_FILES_MAX])
 {
-	const struct scan_request request = {.tgid = tgid, .first = first};
+	struct scan_request request = {.tgid = tgid, .first = first};
 	struct scan_reply reply;
-	int err = call(worker, UNWINDING_SCAN, maps_fd, &request, sizeof(request), &reply,
-		       sizeof(reply));
+	int err;
 
+	begin_batch(batch, &request.before);
+	err = call(worker, UNWINDING_SCAN, maps_fd, &request,
+		   offsetof(struct scan_request, before.requests) +
+			   batch->count * sizeof(batch->requests[0]),
+		   &reply, sizeof(reply));
 	if (err)
 		return err;
+	end_batch(batch, &reply.before);
 	if (reply.count > UNWINDING_FILES_MAX)
 		return -EBADMSG;
-	memcpy(ret_files, reply.files, reply.count * sizeof(reply.files[0]));
-	return (int)reply.count;
+	if (reply.count > 0)
+		memcpy(ret_files, reply.files, (size_t)reply.count * sizeof(reply.files[0]));
+	return reply.count;
+}
+
+static int take_found(const struct finish_reply *reply, struct unwinding_found *ret_found)
+{
+	*ret_found = (struct unwinding_found){
+		.process = {.first = reply->first,
+			    .count = reply->count,
+			    .generation = reply->generation},
+		.has_jit = reply->has_jit,
+	};
+	return reply->generation && reply->count <= 1u << UNWIND_MAPPINGS_STEPS &&
+			       reply->first <= UNWIND_MAPPINGS_MAX - reply->count
+		       ? 0
+		       : -EBADMSG;
 }
 
 int worker_unwinding_known(struct worker *worker, u32 first, const struct file_facts *facts,
-			   u32 count, u64 *ret_wanted)
+			   u32 count, bool is_last, u64 *ret_wanted,
+			   struct unwinding_found *ret_found)
 {
-	struct known_request request = {.first = first, .count = count};
+	struct known_request request = {.first = first, .count = count, .is_last = is_last};
+	struct known_reply reply;
+	int err;
 
 	if (count > UNWINDING_FILES_MAX)
 		return -E2BIG;
 	memcpy(request.facts, facts, count * sizeof(*facts));
-	return call(worker, UNWINDING_KNOWN, -1, &request,
-		    offsetof(struct known_request, facts) + count * sizeof(*facts), ret_wanted,
-		    sizeof(*ret_wanted));
+	err = call(worker, UNWINDING_KNOWN, -1, &request,
+		   offsetof(struct known_request, facts) + count * sizeof(*facts), &reply,
+		   sizeof(reply));
+	if (err)
+		return err;
+	*ret_wanted = reply.wanted;
+	return is_last && !reply.wanted ? take_found(&reply.found, ret_found) : 0;
 }
 
 int worker_unwinding_file(struct worker *worker, u32 file, const struct file_facts *facts, int fd,
@@ -122,37 +166,30 @@ int worker_unwinding_write_rows(struct worker *worker, u32 file, int fd)
 	return call(worker, UNWINDING_WRITE_ROWS, fd, &file, sizeof(file), NULL, 0);
 }
 
-static bool is_within(const struct unwind_process *process)
-{
-	return process->generation && process->count <= 1u << UNWIND_MAPPINGS_STEPS &&
-	       process->first <= UNWIND_MAPPINGS_MAX - process->count;
-}
-
-int worker_unwinding_finish(struct worker *worker, struct unwind_process *ret_process,
-			    bool *ret_has_jit)
+int worker_unwinding_finish(struct worker *worker, struct unwinding_found *ret_found)
 {
 	struct finish_reply reply;
 	int err = call(worker, UNWINDING_FINISH, -1, NULL, 0, &reply, sizeof(reply));
 
-	if (err)
-		return err;
-	*ret_process = (struct unwind_process){
-		.first = reply.first, .count = reply.count, .generation = reply.generation};
-	*ret_has_jit = reply.has_jit;
-	return is_within(ret_process) ? 0 : -EBADMSG;
+	return err ? err : take_found(&reply, ret_found);
 }
 
-int worker_unwinding_requests(struct worker *worker, const struct unwind_request *requests,
-			      size_t count, u64 ret_stale[UNWINDING_REQUESTS_MAX / 64])
+int worker_unwinding_send(struct worker *worker, struct unwinding_batch *batch)
 {
-	struct requests_request request = {.count = (u32)count};
+	struct requests_request request;
+	struct requests_reply reply;
+	int err;
 
-	if (count > UNWINDING_REQUESTS_MAX)
-		return -E2BIG;
-	memcpy(request.requests, requests, count * sizeof(*requests));
-	return call(worker, UNWINDING_REQUESTS, -1, &request,
-		    offsetof(struct requests_request, requests) + count * sizeof(*requests),
-		    ret_stale, UNWINDING_REQUESTS_MAX / 8);
+	if (!batch->count)
+		return 0;
+	begin_batch(batch, &request);
+	err = call(worker, UNWINDING_REQUESTS, -1, &request,
+		   offsetof(struct requests_request, requests) +
+			   batch->count * sizeof(batch->requests[0]),
+		   &reply, sizeof(reply));
+	if (!err)
+		end_batch(batch, &reply);
+	return err;
 }
 
 int worker_unwinding_perf_map(struct worker *worker, u32 tgid, int fd)

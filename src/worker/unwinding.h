@@ -24,6 +24,19 @@ int worker_unwinding_open(struct worker *worker, const int fds[UNWINDING_MAP_COU
 			  bool inlined);
 int worker_unwinding_kallsyms(struct worker *worker, int fd);
 
+/*
+ * Those that forked or ended, gathered: a call to the worker costs more than what it does then.
+ * Whoever takes it empties it; stale ones, children of what is over, are to be looked at after all.
+ */
+#define UNWINDING_REQUESTS_MAX 128
+
+struct unwinding_batch {
+	struct unwind_request requests[UNWINDING_REQUESTS_MAX];
+	u32 count;
+	u32 stale[UNWINDING_REQUESTS_MAX]; /* tgids; the reader sets stale_count to 0 */
+	u32 stale_count;
+};
+
 /* --- a process is looked at, one at a time; see src/symbolize/symbolize.h --- */
 
 #define UNWINDING_FILES_MAX 64 /* of one answer */
@@ -33,13 +46,27 @@ struct unwinding_file {
 	u64 end;
 };
 
-/* Files first and on of the process's; maps_fd is -1 but for first 0: how many, or -errno. */
-int worker_unwinding_scan(struct worker *worker, u32 tgid, int maps_fd, u32 first,
+/*
+ * Files first and on of the process's: how many, or -errno. For first 0 with the descriptor of its
+ * maps; what is in the batch happens before.
+ */
+int worker_unwinding_scan(struct worker *worker, struct unwinding_batch *batch, u32 tgid,
+			  int maps_fd, u32 first,
 			  struct unwinding_file ret_files[UNWINDING_FILES_MAX]);
 
-/* Which of them are to be handed over: a bit each in *ret_wanted. 0 or -errno. */
+/* For the kernel side; it is within the maps. */
+struct unwinding_found {
+	struct unwind_process process;
+	bool has_jit; /* code that is in no file, for which there may be a map of names */
+};
+
+/*
+ * Which of them are to be handed over: a bit each in *ret_wanted. If none is, and there are no more
+ * files (is_last), the scan is finished with this. 0 or -errno.
+ */
 int worker_unwinding_known(struct worker *worker, u32 first, const struct file_facts *facts,
-			   u32 count, u64 *ret_wanted);
+			   u32 count, bool is_last, u64 *ret_wanted,
+			   struct unwinding_found *ret_found);
 int worker_unwinding_file(struct worker *worker, u32 file, const struct file_facts *facts, int fd,
 			  struct file_wants *ret_wants);
 int worker_unwinding_debug_file(struct worker *worker, u32 file, int fd);
@@ -50,17 +77,12 @@ int worker_unwinding_build_rows(struct worker *worker, u32 file, bool *ret_is_wo
 /* Into an empty file. */
 int worker_unwinding_write_rows(struct worker *worker, u32 file, int fd);
 
-/* For the kernel side; it is within the maps. 0 or -errno. */
-int worker_unwinding_finish(struct worker *worker, struct unwind_process *ret_process,
-			    bool *ret_has_jit);
+int worker_unwinding_finish(struct worker *worker, struct unwinding_found *ret_found);
 
 /* --- what becomes of processes --- */
 
-#define UNWINDING_REQUESTS_MAX 128 /* at once */
-
-/* Those that forked or ended; who is to be looked at after all has its bit set. 0 or -errno. */
-int worker_unwinding_requests(struct worker *worker, const struct unwind_request *requests,
-			      size_t count, u64 ret_stale[UNWINDING_REQUESTS_MAX / 64]);
+/* Empties the batch: 0 or -errno. */
+int worker_unwinding_send(struct worker *worker, struct unwinding_batch *batch);
 int worker_unwinding_perf_map(struct worker *worker, u32 tgid, int fd);
 int worker_unwinding_counts(struct worker *worker, struct symbolize_counts *ret_counts);
 

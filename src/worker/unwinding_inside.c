@@ -55,41 +55,91 @@ static ssize_t job_open(struct unwinding_inside *unwinding, const struct open_re
 	return symbolize_give_tables(unwinding->symbolize, &memory);
 }
 
+/* --- what becomes of processes --- */
+
+/* What has happened to processes, in its order. */
+static bool take_requests(struct symbolize *symbolize, const struct requests_request *request,
+			  size_t size, struct requests_reply *reply)
+{
+	*reply = (struct requests_reply){0};
+	if (request->count > UNWINDING_REQUESTS_MAX ||
+	    size != offsetof(struct requests_request, requests) +
+			    request->count * sizeof(request->requests[0]))
+		return false;
+	for (u32 i = 0; i < request->count; i++) {
+		const struct unwind_request *one = &request->requests[i];
+
+		if (one->want == UNWIND_WANT_GONE)
+			symbolize_gone(symbolize, one->tgid, one->generation);
+		else if (one->want == UNWIND_WANT_FORKED &&
+			 symbolize_forked(symbolize, one->tgid, one->generation))
+			reply->stale[i / 64] |= 1ULL << (i % 64);
+	}
+	return true;
+}
+
+static ssize_t job_requests(struct symbolize *symbolize, const struct requests_request *request,
+			    size_t size, struct requests_reply *reply)
+{
+	return take_requests(symbolize, request, size, reply) ? (ssize_t)sizeof(*reply) : -EBADMSG;
+}
+
 /* --- a process is looked at --- */
 
 static ssize_t job_scan(struct symbolize *symbolize, int fd, const struct scan_request *request,
-			struct scan_reply *reply)
+			size_t size, struct scan_reply *reply)
 {
 	*reply = (struct scan_reply){0};
+	if (!take_requests(symbolize, &request->before,
+			   size - offsetof(struct scan_request, before), &reply->before))
+		return -EBADMSG;
 	if (!request->first) {
 		int count = fd < 0 ? -EINVAL : symbolize_scan(symbolize, request->tgid, fd);
 
-		if (count < 0)
-			return count;
+		if (count < 0) {
+			reply->count = count;
+			return sizeof(*reply);
+		}
 	}
 	while (reply->count < UNWINDING_FILES_MAX) {
 		struct unwinding_file *file = &reply->files[reply->count];
 
-		if (!symbolize_scan_file(symbolize, request->first + reply->count, &file->begin,
-					 &file->end))
+		if (!symbolize_scan_file(symbolize, request->first + (u32)reply->count,
+					 &file->begin, &file->end))
 			break;
 		reply->count++;
 	}
 	return sizeof(*reply);
 }
 
-static ssize_t job_known(struct symbolize *symbolize, const struct known_request *request,
-			 size_t size, u64 *reply)
+static ssize_t job_finish(struct symbolize *symbolize, struct finish_reply *reply)
 {
-	*reply = 0;
+	struct unwind_process process;
+	bool has_jit;
+	int err = symbolize_finish(symbolize, &process, &has_jit);
+
+	if (err)
+		return err;
+	*reply = (struct finish_reply){process.first, process.count, process.generation, has_jit};
+	return sizeof(*reply);
+}
+
+static ssize_t job_known(struct symbolize *symbolize, const struct known_request *request,
+			 size_t size, struct known_reply *reply)
+{
+	ssize_t err = 0;
+
+	*reply = (struct known_reply){0};
 	if (request->count > UNWINDING_FILES_MAX ||
 	    size != offsetof(struct known_request, facts) +
 			    request->count * sizeof(request->facts[0]))
 		return -EBADMSG;
 	for (u32 i = 0; i < request->count; i++)
 		if (!symbolize_knows_file(symbolize, request->first + i, &request->facts[i]))
-			*reply |= 1ULL << i;
-	return sizeof(*reply);
+			reply->wanted |= 1ULL << i;
+	if (request->is_last && !reply->wanted)
+		err = job_finish(symbolize, &reply->found);
+	return err < 0 ? err : (ssize_t)sizeof(*reply);
 }
 
 static ssize_t job_file(struct symbolize *symbolize, int *fd, const struct file_request *request,
@@ -129,39 +179,7 @@ static ssize_t job_build_rows(struct symbolize *symbolize, u32 file, u32 *reply)
 	return err ? err : (ssize_t)sizeof(*reply);
 }
 
-static ssize_t job_finish(struct symbolize *symbolize, struct finish_reply *reply)
-{
-	struct unwind_process process;
-	bool has_jit;
-	int err = symbolize_finish(symbolize, &process, &has_jit);
-
-	if (err)
-		return err;
-	*reply = (struct finish_reply){process.first, process.count, process.generation, has_jit};
-	return sizeof(*reply);
-}
-
-/* --- what becomes of processes --- */
-
-static ssize_t job_requests(struct symbolize *symbolize, const struct requests_request *request,
-			    size_t size, u64 *stale)
-{
-	memset(stale, 0, UNWINDING_REQUESTS_MAX / 8);
-	if (request->count > UNWINDING_REQUESTS_MAX ||
-	    size != offsetof(struct requests_request, requests) +
-			    request->count * sizeof(request->requests[0]))
-		return -EBADMSG;
-	for (u32 i = 0; i < request->count; i++) {
-		const struct unwind_request *one = &request->requests[i];
-
-		if (one->want == UNWIND_WANT_GONE)
-			symbolize_gone(symbolize, one->tgid, one->generation);
-		else if (one->want == UNWIND_WANT_FORKED &&
-			 symbolize_forked(symbolize, one->tgid, one->generation))
-			stale[i / 64] |= 1ULL << (i % 64);
-	}
-	return UNWINDING_REQUESTS_MAX / 8;
-}
+/* --- the rest --- */
 
 static ssize_t job_kallsyms(struct symbolize *symbolize, int *fd)
 {
@@ -185,7 +203,7 @@ static ssize_t job_counts(struct symbolize *symbolize, struct symbolize_counts *
 static const size_t least_size[UNWINDING_JOB_COUNT] = {
 	[UNWINDING_MAP] = sizeof(u32),
 	[UNWINDING_OPEN] = sizeof(struct open_request),
-	[UNWINDING_SCAN] = sizeof(struct scan_request),
+	[UNWINDING_SCAN] = offsetof(struct scan_request, before.requests),
 	[UNWINDING_KNOWN] = offsetof(struct known_request, facts),
 	[UNWINDING_FILE] = sizeof(struct file_request),
 	[UNWINDING_DEBUG_FILE] = sizeof(u32),
@@ -214,7 +232,7 @@ ssize_t unwinding_inside_run(struct unwinding_inside *unwinding, enum unwinding_
 	case UNWINDING_KALLSYMS:
 		return job_kallsyms(symbolize, fd);
 	case UNWINDING_SCAN:
-		return job_scan(symbolize, *fd, request, reply);
+		return job_scan(symbolize, *fd, request, size, reply);
 	case UNWINDING_KNOWN:
 		return job_known(symbolize, request, size, reply);
 	case UNWINDING_FILE:

@@ -12,13 +12,26 @@ struct open_request {
 	u32 inlined;
 };
 
+struct requests_request {
+	u32 count;
+	u32 unused;
+	struct unwind_request requests[UNWINDING_REQUESTS_MAX];
+};
+
+/* A bit for each request that came too late. */
+struct requests_reply {
+	u64 stale[UNWINDING_REQUESTS_MAX / 64];
+};
+
 struct scan_request {
 	u32 tgid;
 	u32 first; /* 0: with the descriptor of its maps */
+	struct requests_request before;
 };
 
 struct scan_reply {
-	u32 count;
+	struct requests_reply before;
+	s32 count; /* or -errno: the requests have happened even so */
 	u32 unused;
 	struct unwinding_file files[UNWINDING_FILES_MAX];
 };
@@ -26,6 +39,8 @@ struct scan_reply {
 struct known_request {
 	u32 first;
 	u32 count;
+	u32 is_last;
+	u32 unused;
 	struct file_facts facts[UNWINDING_FILES_MAX];
 };
 
@@ -50,10 +65,9 @@ struct finish_reply {
 	u32 has_jit;
 };
 
-struct requests_request {
-	u32 count;
-	u32 unused;
-	struct unwind_request requests[UNWINDING_REQUESTS_MAX];
+struct known_reply {
+	u64 wanted;
+	struct finish_reply found; /* generation 0: the scan is not finished */
 };
 
 #endif

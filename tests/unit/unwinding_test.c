@@ -33,6 +33,8 @@ static struct {
 	int fds[UNWINDING_MAP_COUNT]; /* as good as BPF maps, as far as memory goes */
 } fixture;
 
+static struct unwinding_batch batch;
+
 static int set_up(void **state)
 {
 	char dir[] = "/tmp/dwell-unwinding-test-XXXXXX";
@@ -86,12 +88,12 @@ static void a_process_is_looked_at(void **state)
 	struct unwind_mapping *mappings = mmap(NULL, sizes[UNWINDING_MAPPINGS], PROT_READ,
 					       MAP_SHARED, fixture.fds[UNWINDING_MAPPINGS], 0);
 	u64 pc = (u64)(size_t)a_process_is_looked_at;
-	struct mappings_found found, again;
+	struct unwinding_found found, again;
 	struct symbolize_counts counts;
 	int with_table = 0;
 
 	(void)state;
-	assert_int_equal(mappings_scan(&fixture.scanner, (u32)getpid(), ~0ULL, &found), 0);
+	assert_int_equal(mappings_scan(&fixture.scanner, &batch, (u32)getpid(), ~0ULL, &found), 0);
 	assert_true(found.process.count >= 3 && found.process.generation);
 	for (u32 i = 0; i < found.process.count; i++) {
 		const struct unwind_mapping *mapping = &mappings[found.process.first + i];
@@ -102,7 +104,7 @@ static void a_process_is_looked_at(void **state)
 			assert_int_not_equal(mapping->module, UNWIND_NO_TABLE);
 	}
 	assert_true(with_table >= 3); /* we, libc, the loader or the vdso */
-	assert_int_equal(mappings_scan(&fixture.scanner, (u32)getpid(), 0, &again), 0);
+	assert_int_equal(mappings_scan(&fixture.scanner, &batch, (u32)getpid(), 0, &again), 0);
 	assert_int_equal(again.process.generation, found.process.generation);
 	assert_int_equal(worker_unwinding_counts(fixture.worker, &counts), 0);
 	assert_int_equal(counts.scans, 2);
@@ -114,56 +116,70 @@ static void a_process_is_looked_at(void **state)
 /* One file a turn at least: so it ends. */
 static void a_scan_goes_on_where_time_was_up(void **state)
 {
-	struct mappings_found found;
+	struct unwinding_found found;
 	int turns = 0, err;
 
 	(void)state;
 	do
-		err = mappings_scan(&fixture.scanner, (u32)getpid(), 0, &found);
+		err = mappings_scan(&fixture.scanner, &batch, (u32)getpid(), 0, &found);
 	while (err == -EAGAIN && ++turns < 100);
 	assert_int_equal(err, 0);
 	assert_true(turns >= 2);
 }
 
+static void add(u32 tgid, u32 want, u32 generation)
+{
+	batch.requests[batch.count++] = (struct unwind_request){tgid, want, generation, 0};
+}
+
 static void requests_become_stale(void **state)
 {
-	struct unwind_request requests[70] = {{0}};
-	struct mappings_found found;
-	u64 stale[UNWINDING_REQUESTS_MAX / 64];
+	struct unwinding_found found;
 
 	(void)state;
-	assert_int_equal(mappings_scan(&fixture.scanner, (u32)getpid(), ~0ULL, &found), 0);
-	requests[0] = (struct unwind_request){5, UNWIND_WANT_FORKED, found.process.generation, 0};
-	requests[1] = (struct unwind_request){5, UNWIND_WANT_GONE, 0, 0};
-	requests[2] = (struct unwind_request){(u32)getpid(), UNWIND_WANT_GONE, 0, 0};
-	requests[3] = (struct unwind_request){6, UNWIND_WANT_FORKED, found.process.generation, 0};
-	requests[69] = requests[3];
-	assert_int_equal(worker_unwinding_requests(fixture.worker, requests, 70, stale), 0);
-	assert_int_equal(stale[0], 1 << 3);
-	assert_int_equal(stale[1], 1 << 5);
+	assert_int_equal(mappings_scan(&fixture.scanner, &batch, (u32)getpid(), ~0ULL, &found), 0);
+	add(5, UNWIND_WANT_FORKED, found.process.generation);
+	add(5, UNWIND_WANT_GONE, 0);
+	add((u32)getpid(), UNWIND_WANT_GONE, 0);
+	add(6, UNWIND_WANT_FORKED, found.process.generation);
+	while (batch.count < UNWINDING_REQUESTS_MAX - 1)
+		add(7, UNWIND_WANT_GONE, 0);
+	add(8, UNWIND_WANT_FORKED, found.process.generation);
+	assert_int_equal(worker_unwinding_send(fixture.worker, &batch), 0);
+	assert_int_equal(batch.count, 0);
+	assert_int_equal(batch.stale_count, 2);
+	assert_int_equal(batch.stale[0], 6);
+	assert_int_equal(batch.stale[1], 8);
+
+	/* with a scan they go along, even with one that fails */
+	batch.stale_count = 0;
+	add(9, UNWIND_WANT_FORKED, found.process.generation);
+	assert_int_equal(worker_unwinding_scan(fixture.worker, &batch, 1, -1, 0, NULL), -EINVAL);
+	assert_int_equal(batch.count, 0);
+	assert_int_equal(batch.stale_count, 1);
+	batch.stale_count = 0;
 }
 
 static void gone_processes_are_told(void **state)
 {
-	struct mappings_found found;
+	struct unwinding_found found;
 
 	(void)state;
-	assert_int_equal(mappings_scan(&fixture.scanner, 0x7ffffff0, ~0ULL, &found), -ENOENT);
+	assert_int_equal(mappings_scan(&fixture.scanner, &batch, 0x7ffffff0, ~0ULL, &found),
+			 -ENOENT);
 	assert_true(mappings_is_gone(0x7ffffff0));
 	assert_false(mappings_is_gone((u32)getpid()));
 }
 
 static void what_is_no_map_is_refused(void **state)
 {
-	struct unwinding_file files[UNWINDING_FILES_MAX];
-	struct unwind_process process;
-	bool has_jit;
+	struct unwinding_found found;
 
 	(void)state;
 	assert_true(worker_unwinding_open(fixture.worker, fixture.fds, false, false) <
 		    0); /* twice */
-	assert_int_equal(worker_unwinding_scan(fixture.worker, 1, -1, 0, files), -EINVAL);
-	assert_int_equal(worker_unwinding_finish(fixture.worker, &process, &has_jit), -EINVAL);
+	assert_int_equal(worker_unwinding_scan(fixture.worker, &batch, 1, -1, 0, NULL), -EINVAL);
+	assert_int_equal(worker_unwinding_finish(fixture.worker, &found), -EINVAL);
 	assert_int_equal(worker_unwinding_perf_map(fixture.worker, 1, 2), -ENOENT);
 }
 
@@ -352,7 +368,7 @@ static void whoever_changes_often_waits_longer(void **state)
 	list->waiting_count = 0;
 	process_list_done(one, one->last_ns + 2 * NS_PER_S, one->last_ns + 2 * NS_PER_S);
 	process_list_want(list, one, one->last_ns);
-	assert_int_equal(one->due_ns, one->last_ns + NS_PER_MS);
+	assert_int_equal(one->due_ns, one->last_ns + NS_PER_MS / 8);
 	process_list_remove(list, two);
 	assert_null(process_list_find(list, 2));
 	process_list_free(list);
