@@ -331,5 +331,5 @@ int main(void)
 	};
 
 	log_set_level(LOG_QUIET);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests_name("stacks", tests, NULL, NULL);
 }
