@@ -11,7 +11,7 @@
 		return {
 			g: g, rect: g.querySelector("rect"), text: g.querySelector("text"),
 			name: title.split("\n")[0], lines: title.split("\n"),
-			x: +g.dataset.x, w: +g.dataset.w, value: +g.dataset.v,
+			x: +g.dataset.x, w: +g.dataset.w,
 			parent: g.dataset.p === "" ? -1 : +g.dataset.p, panel: g.parentNode,
 		};
 	});
