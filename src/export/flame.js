@@ -34,7 +34,7 @@
 	function place(box, x, w) {
 		const px = LEFT + x * WIDTH, pw = w * WIDTH;
 		box.rect.setAttribute("x", px.toFixed(2));
-		box.rect.setAttribute("width", Math.max(pw, 0).toFixed(2));
+		box.rect.setAttribute("width", (pw - Math.min(0.6, pw / 5)).toFixed(2));
 		box.text.setAttribute("x", (px + 3).toFixed(2));
 		box.text.textContent = cut(box.name, Math.floor((pw - 6) / COLUMN));
 	}
