@@ -263,8 +263,9 @@ check: $(B)/dwell $(UNIT_TESTS)
 check-live: $(B)/dwell $(LIVE_TOOLS) $(WORKLOADS)
 	BUILD=$(B) tests/run $(LIVE_TESTS) $(sort $(wildcard tests/live/*.sh))
 
-check-vm: $(B)/dwell $(B)/tests/vmlinux_test $(LIVE_TOOLS)
+check-vm: $(B)/dwell $(B)/tests/vmlinux_test $(LIVE_TOOLS) $(WORKLOADS)
 	OUT=$(B)/vm tests/run -- tests/vm/run.sh $(B)/dwell tests/vm/commands \
+		$(B)/tests/workloads/oracle:/bin/oracle \
 		$(B)/tests/vmlinux_test $(LIVE_TESTS)
 
 check-layers:

@@ -26,7 +26,7 @@ def told(report, kind):
     return sums
 
 
-def check_folded(data, sums):
+def check_folded(data, sums, _):
     lines = data.decode().splitlines()
     expect("sum", sum(int(line.rpartition(" ")[2]) for line in lines), sums["count"])
     expect("lines without a process and a function", [line for line in lines if ";" not in line], [])
@@ -72,7 +72,15 @@ def packed(data):
     return values
 
 
-def check_pprof(data, sums):
+def depths(report):
+    """by stack_id: its frames, of which each is as often in the report as it has functions"""
+    frames = report["frames"]
+    return {stack["stack_id"]: round(sum(1 / (1 + len(frames[i]["inlined"])) if i else 1 for i in stack["frame_ids"]))
+            for stack in report["stacks"]}
+
+
+def check_pprof(data, sums, report):
+    expected = depths(report)
     profile = fields(gzip.decompress(data))
     strings = [text.decode() for text in profile[6]]
     expect("string 0", strings[0], "")
@@ -89,6 +97,9 @@ def check_pprof(data, sums):
         used.update(packed(sample[1][0]))
         for i, value in enumerate(packed(sample[2][0])):
             values[i] += value
+        label = [strings[fields(label)[2][0]] for label in sample[3] if strings[fields(label)[1][0]] == "stack_id"]
+        if label:
+            expect("locations of " + label[0], len(packed(sample[1][0])), expected[label[0]])
         expect("values of a sample", len(packed(sample[2][0])), len(types))
     expect("samples", values[0], sums["count"])
     for i, kind in enumerate(types[1:], 1):
@@ -104,7 +115,7 @@ def check_pprof(data, sums):
     expect("start, duration", profile[9] + profile[10], [1760000000000000000, 2000000000])
 
 
-def check_speedscope(data, sums):
+def check_speedscope(data, sums, _):
     document = json.loads(data)
     frames = len(document["shared"]["frames"])
     weights = collections.Counter()
@@ -117,7 +128,7 @@ def check_speedscope(data, sums):
         expect(kind, weights[kind], sums[kind])
 
 
-def check_svg(data, sums):
+def check_svg(data, sums, _):
     root = xml.fromstring(data)
     space = "{http://www.w3.org/2000/svg}"
     boxes = [g for g in root.iter(space + "g") if g.get("class") == "f"]
@@ -141,9 +152,9 @@ def check_svg(data, sums):
                 problems.append(f"a box that is not on its caller: {titles[i]}")
 
 
-with open(sys.argv[2], "rb") as file, open(sys.argv[3]) as report:
-    kind = sys.argv[4] if len(sys.argv) > 4 else None
-    {"folded": check_folded, "pprof": check_pprof, "speedscope": check_speedscope, "svg": check_svg}[sys.argv[1]](
-        file.read(), told(json.load(report), kind))
+CHECKS = {"folded": check_folded, "pprof": check_pprof, "speedscope": check_speedscope, "svg": check_svg}
+with open(sys.argv[2], "rb") as file, open(sys.argv[3]) as text:
+    whole = json.load(text)
+    CHECKS[sys.argv[1]](file.read(), told(whole, sys.argv[4] if len(sys.argv) > 4 else None), whole)
 print("\n".join(problems))
 sys.exit(bool(problems))

@@ -165,6 +165,9 @@ static void start_mappings(struct follow *follow)
 			  &follow->mappings))
 		return;
 	probes_run(&follow->probes, follow->capture, PROBES_ASK);
+	/* A command that is held is still us: libraries that most programs have are known then. */
+	if (follow->options->command)
+		mappings_want(follow->mappings, (u32)follow->target.pid);
 	do
 		mappings_attend(follow->mappings, until_ns);
 	while (mappings_deadline(follow->mappings) <= clock_now_ns() && clock_now_ns() < until_ns);

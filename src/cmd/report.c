@@ -110,10 +110,11 @@ static int parse_stacks_option(int option, struct report_options *report)
 		report->stacks = true;
 		return err;
 	case 'K':
-		report->one_kind = true;
+		report->one_kind = report->stacks = true;
 		return cmd_parse_kind(optarg, &report->kind);
 	case 'z':
 		report->state = optarg;
+		report->stacks = true;
 		return 0;
 	case 'w':
 		report->why = optarg;
@@ -173,9 +174,9 @@ static int parse(int argc, char **argv, struct options *options)
 			return -EINVAL;
 	if (options->help)
 		return 0;
-	if (options->report.why && (options->report.stacks || options->report.state)) {
-		log_error("--why opens one state by itself: leave out --stacks, --by, --sort, "
-			  "--state");
+	if (options->report.why && options->report.stacks) {
+		log_error("--why opens one state by itself: leave out --stacks, and what goes "
+			  "with it");
 		return -EINVAL;
 	}
 	if (argc - optind != 1) {

@@ -11,7 +11,7 @@
 		return {
 			g: g, rect: g.querySelector("rect"), text: g.querySelector("text"),
 			name: title.split("\n")[0], lines: title.split("\n"),
-			x: +g.dataset.x, w: +g.dataset.w, value: +g.dataset.v,
+			x: +g.dataset.x, w: +g.dataset.w,
 			parent: g.dataset.p === "" ? -1 : +g.dataset.p, panel: g.parentNode,
 		};
 	});
@@ -34,7 +34,7 @@
 	function place(box, x, w) {
 		const px = LEFT + x * WIDTH, pw = w * WIDTH;
 		box.rect.setAttribute("x", px.toFixed(2));
-		box.rect.setAttribute("width", Math.max(pw, 0).toFixed(2));
+		box.rect.setAttribute("width", (pw - Math.min(0.6, pw / 5)).toFixed(2));
 		box.text.setAttribute("x", (px + 3).toFixed(2));
 		box.text.textContent = cut(box.name, Math.floor((pw - 6) / COLUMN));
 	}

@@ -83,8 +83,8 @@ void proto_packed(struct proto *proto, u32 field, const u64 *values, size_t coun
 int gzip_begin(struct gzip *gzip, FILE *out)
 {
 	*gzip = (struct gzip){.out = out};
-	return deflateInit2(&gzip->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WINDOW_BITS,
-			    MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK
+	return deflateInit2(&gzip->stream, Z_BEST_SPEED, Z_DEFLATED, WINDOW_BITS, MEMORY_LEVEL,
+			    Z_DEFAULT_STRATEGY) == Z_OK
 		       ? 0
 		       : -ENOMEM;
 }

@@ -238,7 +238,8 @@ static void write_box(struct drawing *drawing, const struct panel *panel, u32 in
 	fputs("\">", out);
 	write_title(drawing, panel, index, name);
 	fprintf(out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" rx=\"1.5\" fill=\"", x,
-		y, width, BOX - 1);
+		y, width - (width < 3 ? width / 5 : 0.6),
+		BOX - 1); /* a gap, as the script has it */
 	svg_color(look_of(drawing, node), name, out);
 	fprintf(out, "\"/><text x=\"%.2f\" y=\"%d\">", x + 3, y + BOX - 5);
 	write_label(name, width, out);

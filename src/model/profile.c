@@ -223,6 +223,15 @@ static void place_stacks(struct profile *profile)
 
 		stack->parent = parent && stack->parent_id ? (u32)(parent - stacks) : PROFILE_NONE;
 		stack->frame = frame ? (u32)(frame - frames) : PROFILE_NONE;
+		stack->first_sample = PROFILE_NONE;
+	}
+	for (size_t i = profile->samples.count; i--;) {
+		struct profile_sample *sample = hash_item(&profile->samples, i);
+		struct profile_stack *stack = hash_find(&profile->stacks, &sample->stack);
+
+		sample->next = stack ? stack->first_sample : PROFILE_NONE;
+		if (stack)
+			stack->first_sample = (u32)i;
 	}
 }
 

@@ -73,6 +73,7 @@ struct profile_stack {
 	u64 id; /* the key */
 	u64 parent_id, frame_id;
 	u32 parent, frame; /* indices, or PROFILE_NONE */
+	u32 first_sample;  /* index of one that has it; PROFILE_NONE: there is none */
 };
 
 struct profile_process {
@@ -101,6 +102,7 @@ struct profile_sample {
 	double squares; /* sum over rows of weight² / count: see profile_effective() */
 	u64 mismatches;
 	u32 process; /* index */
+	u32 next;    /* index of another with the same stack; PROFILE_NONE: no more */
 };
 #define PROFILE_SAMPLE_KEY __builtin_offsetof(struct profile_sample, count)
 

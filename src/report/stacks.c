@@ -68,22 +68,23 @@ int stacks_find(const struct profile *profile, int kind, int state, struct hash 
 int stacks_wakers(const struct profile *profile, const struct hot_stack *stack,
 		  struct hash *ret_wakers)
 {
-	hash_init(ret_wakers, sizeof(struct hot_waker), WAKER_KEY_BYTES, PROFILE_SAMPLES_MAX);
-	for (size_t i = 0; i < profile->samples.count; i++) {
-		const struct profile_sample *sample = hash_item(&profile->samples, i);
-		struct hot_waker waker_key = {
-			.stack = sample->waker_stack,
-			.tid = sample->waker,
-			.kind = sample->waker_kind,
-		};
-		struct hot_stack key;
-		struct hot_waker *waker;
+	const struct profile_stack *found = hash_find(&profile->stacks, &stack->stack);
+	const struct profile_sample *sample;
 
-		if (sample->stack != stack->stack || (!waker_key.tid && !waker_key.kind))
-			continue;
+	hash_init(ret_wakers, sizeof(struct hot_waker), WAKER_KEY_BYTES, PROFILE_SAMPLES_MAX);
+	for (u32 i = found ? found->first_sample : PROFILE_NONE; i != PROFILE_NONE;
+	     i = sample->next) {
+		struct hot_waker waker_key, *waker;
+		struct hot_stack key;
+
+		sample = hash_item(&profile->samples, i);
 		key_of(sample, &key);
-		if (memcmp(&key, stack, HOT_KEY_BYTES) != 0)
+		if (memcmp(&key, stack, HOT_KEY_BYTES) != 0 ||
+		    (!sample->waker && !sample->waker_kind))
 			continue;
+		waker_key = (struct hot_waker){.stack = sample->waker_stack,
+					       .tid = sample->waker,
+					       .kind = sample->waker_kind};
 		waker = hash_add(ret_wakers, &waker_key);
 		if (!waker)
 			return -ENOMEM;

@@ -30,7 +30,10 @@ struct hot_waker {
 /* Heaviest first; state -1: of all. Samples without a stack too: 0 or -ENOMEM. */
 int stacks_find(const struct profile *profile, int kind, int state, struct hash *ret_stacks);
 
-/* Of one stack, heaviest first; without those of whom nothing is known: 0 or -ENOMEM. */
+/*
+ * Of one stack that is in the session, heaviest first; without those of whom nothing is known: 0 or
+ * -ENOMEM.
+ */
 int stacks_wakers(const struct profile *profile, const struct hot_stack *stack,
 		  struct hash *ret_wakers);
 

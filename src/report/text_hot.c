@@ -97,12 +97,12 @@ void text_stacks_quality(const struct digest *digest, const struct page *page)
 			   NUMBER(profile->kernel.count));
 	fputs("  ", page->out);
 	page_wrap(page, 2, 2, line);
-	if (profile->no_room.count || profile->frames_no_room || profile->stacks_no_room)
-		fprintf(page->out,
-			"  %s!%s too many to be shown: %s samples, %s stacks and %s frames are "
-			"left "
-			"out\n",
-			page_ink(page, INK_WARN), page_ink(page, INK_PLAIN),
-			NUMBER(profile->no_room.count), NUMBER(profile->stacks_no_room),
-			NUMBER(profile->frames_no_room));
+	if (!profile->no_room.count && !profile->frames_no_room && !profile->stacks_no_room)
+		return;
+	fprintf(page->out, "  %s!%s ", page_ink(page, INK_WARN), page_ink(page, INK_PLAIN));
+	*line = '\0';
+	format_add(line, sizeof(line), "too many: %s samples, %s stacks and %s frames are left out",
+		   NUMBER(profile->no_room.count), NUMBER(profile->stacks_no_room),
+		   NUMBER(profile->frames_no_room));
+	page_wrap(page, 4, 4, line);
 }

@@ -150,12 +150,12 @@ static void print_frames(const struct digest *digest, const struct page *page, u
 		}
 		module = profile_module_name(profile,
 					     profile_function(profile, steps[i].function)->module);
-		module = *module == '[' ? "" : module; /* the name says it */
+		module = *module == '[' ? "" : ESCAPED(module); /* [k] and [jit] say it */
 		room = page->columns - indent - (*module ? (int)utf8_columns(module) + 2 : 0);
 		format_function(profile, steps[i].function, steps[i].is_inlined,
 				room < 20 ? page->columns - indent : room, name, sizeof(name));
 		fprintf(page->out, "%*s%s%s%s%s%s\n", indent, "", name, page_ink(page, INK_FAINT),
-			*module && room >= 20 ? "  " : "", room >= 20 ? ESCAPED(module) : "",
+			*module && room >= 20 ? "  " : "", room >= 20 ? module : "",
 			page_ink(page, INK_PLAIN));
 	}
 }
@@ -168,16 +168,19 @@ static int print_wakers(const struct digest *digest, const struct page *page,
 
 	for (size_t i = 0; !err && i < wakers.count && i < WAKERS_SHOWN; i++) {
 		const struct hot_waker *waker = hash_item(&wakers, i);
-		char who[DIGEST_TEXT] = "";
+		char who[DIGEST_TEXT] = "", line[512];
 
 		if (waker->tid)
 			format_tid(digest, waker->tid, who, sizeof(who));
 		else
 			snprintf(who, sizeof(who), "%s", context_name(waker->kind));
-		fprintf(page->out, "      woken by %s%s: %s of it, %s samples (%s effective)\n",
-			who, waker->stack ? ", at" : "",
-			SHARE(waker->sum.weight_ns, stack->sum.weight_ns), NUMBER(waker->sum.count),
-			EFFECTIVE(&waker->sum));
+		*line = '\0';
+		format_add(line, sizeof(line), "woken by %s%s: %s of it, %s samples (%s effective)",
+			   who, waker->stack ? ", at" : "",
+			   SHARE(waker->sum.weight_ns, stack->sum.weight_ns),
+			   NUMBER(waker->sum.count), EFFECTIVE(&waker->sum));
+		fputs("      ", page->out);
+		page_wrap(page, 6, 8, line);
 		if (waker->stack)
 			print_frames(digest, page, waker->stack, STOP_END, 8);
 	}

@@ -317,6 +317,36 @@ static void lies_do_no_harm(void **state)
 	}
 }
 
+/* Of sixty calls in a row few are shown, and how many are not. */
+static void long_chains_are_folded(void **state)
+{
+	static const struct {
+		struct report_options options;
+		const char *expect;
+	} rows[] = {
+		{{.stacks = true}, "… 51 more calls"},	  /* 60, and 3 before and 6 after */
+		{{.why = "cpu.user"}, "… 37 more calls"}, /* 20 before and 3 after */
+	};
+	sqlite3 *db = session("stacks");
+
+	(void)state;
+	execute(db, "DELETE FROM samples WHERE kind = 0 AND stack != 207;"
+		    "WITH RECURSIVE n(i) AS (SELECT 1001 UNION ALL SELECT i + 1 FROM n WHERE i < "
+		    "1060) INSERT INTO stacks SELECT i, CASE i WHEN 1001 THEN 0 ELSE i - 1 END, "
+		    "9, 1 FROM n; UPDATE samples SET stack = 1060 WHERE kind = 0");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_free_ char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		assert_int_equal(report_print(db, &rows[i].options, out), 0);
+		fclose(out);
+		if (!strstr(text, rows[i].expect))
+			fail_msg("no '%s' in: %s", rows[i].expect, text);
+	}
+	sqlite3_close(db);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,8 +358,9 @@ int main(void)
 		cmocka_unit_test(trees_sum_up),
 		cmocka_unit_test(folded_sums_are_the_samples),
 		cmocka_unit_test(lies_do_no_harm),
+		cmocka_unit_test(long_chains_are_folded),
 	};
 
 	log_set_level(LOG_QUIET);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests_name("stacks", tests, NULL, NULL);
 }
