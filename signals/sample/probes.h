@@ -5,7 +5,7 @@
 #ifndef DWELL_SAMPLE_PROBES_H
 #define DWELL_SAMPLE_PROBES_H
 
-#include "../../src/model/probe.h"
+#include "../../src/model/signal.h"
 
 #define SAMPLE_PROBE_COUNT 10
 

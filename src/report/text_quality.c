@@ -156,9 +156,10 @@ static const char *stand_in_of(const struct digest *digest, const char *name)
 	return NULL;
 }
 
+/* One that does another's work is a fact, not a fault; a hook for which nobody does is one. */
 static void print_hooks(const struct digest *digest, const struct page *page)
 {
-	char silent[LINE_BYTES] = "", line[LINE_BYTES];
+	char silent[LINE_BYTES] = "", instead[LINE_BYTES] = "", line[LINE_BYTES];
 
 	for (size_t i = 0; i < digest->hook_count; i++) {
 		const struct hook *hook = &digest->hooks[i];
@@ -168,12 +169,20 @@ static void print_hooks(const struct digest *digest, const struct page *page)
 			format_add(silent, sizeof(silent), " %s", ESCAPED(hook->name));
 		if (hook->is_attached || !*hook->failure)
 			continue;
+		if (stand_in) {
+			format_add(instead, sizeof(instead), "%s%s instead of %s",
+				   *instead ? ", " : "hooks: ", ESCAPED(stand_in),
+				   ESCAPED(hook->name));
+			continue;
+		}
 		*line = '\0';
 		format_add(line, sizeof(line), "not attached: %s: %s", ESCAPED(hook->name),
 			   ESCAPED(hook->failure));
-		if (stand_in)
-			format_add(line, sizeof(line), "; %s instead", ESCAPED(stand_in));
 		warn(page, line);
+	}
+	if (*instead) {
+		fputs("  ", page->out);
+		page_wrap(page, 2, 2, instead);
 	}
 	if (*silent) {
 		*line = '\0';
