@@ -6,12 +6,10 @@
 
 void known_plugin(int ms);
 
-__attribute__((noinline, noclone)) static void known_in_plugin(void)
+__attribute__((noinline)) static void known_in_plugin(void)
 {
-	volatile long sum = 0;
-
 	for (long i = 0; i < 100000; i++)
-		sum += i;
+		__asm__ volatile("" : "+r"(i));
 }
 
 void known_plugin(int ms)
