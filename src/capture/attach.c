@@ -32,7 +32,8 @@ static int keep_link(struct capture_probe *probe, struct bpf_link *link)
 	return 0;
 }
 
-static int attach_perf_on(struct capture_probe *probe, pid_t pid, int cpu)
+/* A descriptor or -errno, which is kept as the probe's failure too. */
+static int open_perf(struct capture_probe *probe, pid_t pid, int cpu)
 {
 	const struct probe *spec = probe->spec;
 	struct perf_event_attr attr = {
@@ -41,21 +42,28 @@ static int attach_perf_on(struct capture_probe *probe, pid_t pid, int cpu)
 		.config = spec->perf_config,
 		.freq = spec->perf_freq != 0,
 	};
-	struct bpf_link *link;
-	int fd;
+	int fd, err;
 
 	if (spec->perf_freq)
 		attr.sample_freq = spec->perf_freq;
 	else
 		attr.sample_period = spec->perf_period;
 	fd = (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0) {
-		int err = -errno;
+	if (fd >= 0)
+		return fd;
+	err = -errno;
+	snprintf(probe->failure.excerpt, sizeof(probe->failure.excerpt), "perf_event_open: %s",
+		 strerror(-err));
+	return err;
+}
 
-		snprintf(probe->failure.excerpt, sizeof(probe->failure.excerpt),
-			 "perf_event_open: %s", strerror(-err));
-		return err;
-	}
+static int attach_perf_on(struct capture_probe *probe, pid_t pid, int cpu)
+{
+	struct bpf_link *link;
+	int fd = open_perf(probe, pid, cpu);
+
+	if (fd < 0)
+		return fd;
 	link = bpf_program__attach_perf_event(probe->program, fd);
 	if (!link) {
 		int err = -errno;
@@ -64,6 +72,16 @@ static int attach_perf_on(struct capture_probe *probe, pid_t pid, int cpu)
 		return err;
 	}
 	return keep_link(probe, link); /* the link owns fd now */
+}
+
+int attach_try_perf(struct capture_probe *probe)
+{
+	int fd = open_perf(probe, 0, -1);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
 }
 
 static int attach_perf(struct capture_probe *probe)

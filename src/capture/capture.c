@@ -130,11 +130,29 @@ static int write_filters(struct capture *capture)
 	return capture_set_live(capture, &capture->config.live);
 }
 
+/* A perf event that others stand in for is tried first: loading a program for nothing takes time.
+ */
+static void try_perf_events(struct capture *capture)
+{
+	for (size_t i = 0; i < capture->config.probe_count; i++) {
+		struct capture_probe *probe = &capture->probes[i];
+		int err;
+
+		if (probe->spec->kind != PROBE_PERF || !probe_is_on(probe) ||
+		    !fallback_has(capture, probe->spec->program))
+			continue;
+		err = attach_try_perf(probe);
+		if (err)
+			switch_off(probe, GATE_ATTACH, err, &capture->log);
+	}
+}
+
 /* Loads, and after each refusal what is left, until nothing is refused. */
 static int load_what_can_be(struct capture *capture)
 {
 	int err = -EINVAL;
 
+	try_perf_events(capture);
 	for (int round = 0; round <= CAPTURE_LOAD_ROUNDS_MAX; round++) {
 		int source = 0;
 

@@ -22,18 +22,39 @@ bool fallback_is_needed(const struct capture *capture, const struct probe *spec)
 	return !spec->fallback_of || has_failed(capture, spec->fallback_of);
 }
 
-/* Whether its hook is there, a program of this kind learns no later than when it is loaded. */
-static bool is_settled_by_load(const struct capture *capture, const char *program)
+/* Is there one for this program? */
+bool fallback_has(const struct capture *capture, const char *program)
 {
 	for (size_t i = 0; i < capture->config.probe_count; i++)
-		if (!strcmp(capture->probes[i].spec->program, program))
-			return capture->probes[i].spec->kind == PROBE_SECTION;
+		if (capture->probes[i].spec->fallback_of &&
+		    !strcmp(capture->probes[i].spec->fallback_of, program))
+			return true;
 	return false;
 }
 
+static const struct capture_probe *find(const struct capture *capture, const char *program)
+{
+	for (size_t i = 0; i < capture->config.probe_count; i++)
+		if (!strcmp(capture->probes[i].spec->program, program))
+			return &capture->probes[i];
+	return NULL;
+}
+
 /*
- * A fallback that the kernel refuses would cost a round of loading, so it is loaded only if it is
- * needed, or if that is not known before the attaching.
+ * Before the attaching it is known of a section's hook, which is looked for when it is loaded; of a
+ * perf event, which was tried; and of one that rests itself.
+ */
+static bool is_settled(const struct capture *capture, const char *program)
+{
+	const struct capture_probe *probe = find(capture, program);
+
+	return probe && (probe->is_resting || probe->spec->kind == PROBE_SECTION ||
+			 probe->spec->kind == PROBE_PERF);
+}
+
+/*
+ * A fallback that the kernel refuses would cost a round of loading, and one that it takes still
+ * costs time: so it is loaded only if it is needed, or if that is not known yet.
  */
 void fallback_choose(struct capture *capture)
 {
@@ -41,7 +62,7 @@ void fallback_choose(struct capture *capture)
 		const struct probe *spec = capture->probes[i].spec;
 
 		capture->probes[i].is_resting = !fallback_is_needed(capture, spec) &&
-						is_settled_by_load(capture, spec->fallback_of);
+						is_settled(capture, spec->fallback_of);
 	}
 }
 

@@ -56,10 +56,12 @@ u64 object_build_hash(void);
 
 /* fallback.c */
 void fallback_choose(struct capture *capture); /* who rests in the next load */
+bool fallback_has(const struct capture *capture, const char *program);
 bool fallback_is_needed(const struct capture *capture, const struct probe *spec);
 
 /* attach.c */
 int attach_probe(struct capture_probe *probe);
+int attach_try_perf(struct capture_probe *probe); /* is there such an event? 0 or -errno */
 void attach_undo(struct capture_probe *probe);
 
 /* verdicts.c: what this boot and build refused before. Failing to read or write is no error. */

@@ -2,12 +2,14 @@
 /*
  * Addresses to places, places to names: what signals ask of the symbolizer.
  */
+#include <errno.h>
 #include <unistd.h>
 
 #include "../base/clock.h"
 #include "internal.h"
 
-#define KALLSYMS_AGAIN_NS (10 * NS_PER_S) /* modules and BPF programs come and go */
+#define KALLSYMS_AGAIN_NS   (10 * NS_PER_S) /* between two looks at all of it */
+#define KALLSYMS_LOOK_BYTES 4096
 
 static struct symbolize *of(struct resolver *resolver)
 {
@@ -16,33 +18,52 @@ static struct symbolize *of(struct resolver *resolver)
 
 /* --- the kernel --- */
 
+/* Its beginning tells whether addresses are hidden; the rest takes a while, and is read when
+ * needed. */
+static int look_into_kallsyms(int fd)
+{
+	char bytes[KALLSYMS_LOOK_BYTES];
+	ssize_t size = pread(fd, bytes, sizeof(bytes), 0);
+	bool is_line_start = true;
+
+	if (size < 0)
+		return -errno;
+	for (ssize_t i = 0; i < size; i++) {
+		if (is_line_start && bytes[i] != '0' && bytes[i] != ' ')
+			return 0;
+		is_line_start = bytes[i] == '\n' || (is_line_start && bytes[i] == '0');
+	}
+	return -EPERM;
+}
+
 int symbolize_kallsyms(struct symbolize *symbolize, int fd)
 {
-	struct kallsyms *kallsyms;
-	int err = kallsyms_read(fd, &kallsyms);
+	int err = look_into_kallsyms(fd);
 
 	if (err) {
 		close(fd);
 		return err;
 	}
-	kallsyms_close(symbolize->kallsyms);
-	symbolize->kallsyms = kallsyms;
-	symbolize->kallsyms_ns = clock_now_ns();
-	if (symbolize->kallsyms_fd >= 0 && symbolize->kallsyms_fd != fd)
+	if (symbolize->kallsyms_fd >= 0)
 		close(symbolize->kallsyms_fd);
 	symbolize->kallsyms_fd = fd;
+	symbolize->kallsyms_ns = 0;
 	return 0;
 }
 
-static void read_kallsyms_again(struct symbolize *symbolize)
+/* Modules and BPF programs come and go: what is not found may be found in what it says now. */
+static void read_kallsyms(struct symbolize *symbolize)
 {
-	int fd = symbolize->kallsyms_fd;
+	struct kallsyms *kallsyms;
 
-	if (fd < 0 || clock_now_ns() - symbolize->kallsyms_ns < KALLSYMS_AGAIN_NS)
+	if (symbolize->kallsyms_fd < 0 ||
+	    (symbolize->kallsyms_ns && clock_now_ns() - symbolize->kallsyms_ns < KALLSYMS_AGAIN_NS))
 		return;
+	if (!kallsyms_read(symbolize->kallsyms_fd, &kallsyms)) {
+		kallsyms_close(symbolize->kallsyms);
+		symbolize->kallsyms = kallsyms;
+	}
 	symbolize->kallsyms_ns = clock_now_ns();
-	if (symbolize_kallsyms(symbolize, fd))
-		symbolize->kallsyms_fd = -1;
 }
 
 static u64 kernel_text(const struct symbolize *symbolize)
@@ -56,10 +77,11 @@ static void place_kernel(struct symbolize *symbolize, u64 address, struct place 
 	const struct module *module = NULL;
 	u64 offset;
 
-	for (int i = 0; i < 2 && symbolize->kallsyms && !name; i++) {
-		name = kallsyms_find(symbolize->kallsyms, address, &part, &offset);
+	for (int i = 0; i < 2 && !name; i++) {
+		if (symbolize->kallsyms)
+			name = kallsyms_find(symbolize->kallsyms, address, &part, &offset);
 		if (!name && !i)
-			read_kallsyms_again(symbolize);
+			read_kallsyms(symbolize);
 	}
 	if (name && part)
 		module = modules_kernel_part(&symbolize->modules, part);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * C++ without frame pointers: recursion through templates, virtual calls, lambdas and exceptions,
- * for some seconds. Has a main() of its own.
+ * C++ without frame pointers: recursion through templates, virtual calls, lambdas and exceptions, for
+ * so many milliseconds, or, as "xN", N times. Has a main() of its own.
  */
 #include <chrono>
 #include <functional>
@@ -57,11 +57,13 @@ std::unique_ptr<Node> grow(int depth)
 
 int main(int argc, char **argv)
 {
-	const auto end = std::chrono::steady_clock::now() +
-			 std::chrono::milliseconds(argc > 1 ? std::stol(argv[1]) : 3000);
+	const std::string amount = argc > 1 ? argv[1] : "3000";
+	const bool is_count = amount[0] == 'x';
+	const long limit = std::stol(amount.substr(is_count));
+	const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(limit);
 	auto tree = known::grow(10);
 
-	while (std::chrono::steady_clock::now() < end)
+	for (long i = 0; is_count ? i < limit : std::chrono::steady_clock::now() < end; i++)
 		tree->visit(10);
 	return 0;
 }

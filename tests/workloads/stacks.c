@@ -287,3 +287,35 @@ void do_burn(void)
 	for (;;)
 		known_compute(rounds, 100);
 }
+
+/* --- what interrupts take --- */
+
+#define GAP_LEAST  500	      /* ns between two looks at the clock: less is the look itself */
+#define GAP_MOST   (100 * US) /* more is another thread's turn */
+#define GAP_FRAMES 20
+
+KNOWN static long long known_gaps(int frames, long long end)
+{
+	long long last = now(), taken = 0;
+
+	if (frames > 0) {
+		taken = known_gaps(frames - 1, end);
+		__asm__ volatile("" : "+r"(taken)); /* no tail call */
+		return taken;
+	}
+	while (last < end) {
+		long long time = now();
+
+		if (time - last > GAP_LEAST && time - last < GAP_MOST)
+			taken += time - last;
+		last = time;
+	}
+	return taken;
+}
+
+/* For ten seconds, twenty frames deep: how long it was interrupted, and what it ran itself. */
+void do_gaps(void)
+{
+	truth("gaps", known_gaps(GAP_FRAMES, now() + 10000 * MS));
+	truth("own", thread_cpu());
+}
