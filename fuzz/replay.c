@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * replay FILE...: what a fuzzer does, but with these inputs alone and with any compiler. Each target
- * is linked with it once (build/replay/), for `make check`. Exits 0 if all inputs could be read;
- * what is wrong with a target ends the process.
+ * replay FILE...: what a fuzzer does, but with these inputs alone and with any compiler. Each
+ * target is linked with it once (build/replay/), for `make check`. Exits 0 if all inputs could be
+ * read; what is wrong with a target ends the process.
  */
 #include <stdint.h>
 #include <stdio.h>
