@@ -242,7 +242,8 @@ $(B)/obj/tests/unit/vmlinux_test.o: $(B)/gen/vmlinux_types.inc
 $(B)/obj/tests/unit/object_test.o: $(B)/gen/bpf_sources.inc
 
 # A program that knows its own truth; it has nothing of dwell's in it. Its plugins it loads itself.
-WORKLOAD_CFLAGS := -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g
+# Loops are aligned: one whose jump crosses 32 bytes takes twice as long on some CPUs, and shares lie.
+WORKLOAD_CFLAGS := -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g -falign-loops=32
 WORKLOAD_SRC := $(wildcard tests/workloads/*.c)
 WORKLOADS := $(B)/tests/workloads/oracle $(B)/tests/workloads/recursion \
 	$(patsubst tests/%.c,$(B)/tests/%.so,$(wildcard tests/workloads/plugin/*.c))
