@@ -19,7 +19,7 @@
 /* A module with frames that have no name. */
 struct wanted {
 	u64 module_id; /* the key */
-	u64 uses;      /* stacks with such a frame in front */
+	u64 uses;      /* stacks that begin with such a frame */
 };
 
 struct fetch {
@@ -82,7 +82,12 @@ static int choose(struct fetch *fetch)
 		want_stack(fetch, sample->waker_stack);
 	}
 	free(fetch->is_seen);
-	if (fetch->wanted.count)
+	for (size_t i = 0; i < fetch->profile->frames.count; i++) {
+		const struct profile_frame *frame = hash_item(&fetch->profile->frames, i);
+
+		fetch->nameless += !frame->name && hash_find(&fetch->wanted, &frame->module_id);
+	}
+	if (fetch->wanted.count) /* from here on nothing is looked up in it */
 		qsort(fetch->wanted.items, fetch->wanted.count, sizeof(struct wanted), by_uses);
 	return 0;
 }
@@ -112,8 +117,7 @@ static void name_frames(struct fetch *fetch, u64 module_id, struct symbols *symb
 
 		if (frame->name || frame->module_id != module_id)
 			continue;
-		fetch->nameless++;
-		name = symbols ? symbols_name(symbols, frame->address, &source) : NULL;
+		name = symbols_name(symbols, frame->address, &source);
 		text = name ? strings_add(&fetch->profile->strings, name) : STRINGS_NONE;
 		if (text == STRINGS_NONE)
 			continue;
@@ -155,7 +159,8 @@ static int fetch_module(struct fetch *fetch, const struct profile_module *module
 		     : debuginfod_fetch(id, id_size, name,
 					(fetch->deadline_ns - now_ns) / NS_PER_MS);
 	err = fd < 0 ? fd : read_symbols(fd, id, id_size, &symbols);
-	name_frames(fetch, module->id, symbols);
+	if (symbols)
+		name_frames(fetch, module->id, symbols);
 	symbols_close(symbols);
 	if (err == -ENOSYS)
 		return err;
