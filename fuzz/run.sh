@@ -6,7 +6,7 @@
 
 set -u
 dir=$1
-seconds=${FUZZ_SECONDS:-300}
+seconds=${FUZZ_SECONDS:-600}
 status=0
 for fuzzer in "$dir"/*_fuzz; do
 	name=$(basename "$fuzzer" _fuzz)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "../../abi/types.h"
+#include "../symbolize/fetched_names.h"
 
 enum exit_status {
 	EXIT_OK = 0,
@@ -31,6 +32,9 @@ int cmd_parse_color(const char *when, bool *ret_color);
 
 /* --kind=cpu|blocked, of samples: 0, or -EINVAL, told. */
 int cmd_parse_kind(const char *name, u32 *ret_kind);
+
+/* --debuginfod[=SECONDS]; NULL: none were given: 0, or -EINVAL, told. */
+int cmd_parse_debuginfod(const char *seconds, struct fetch_request *ret_request);
 
 /*
  * FILE@FROM-TO, unless a file has that very name: 0, or -errno, told. The path is the caller's to

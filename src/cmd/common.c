@@ -6,9 +6,14 @@
 #include <unistd.h>
 
 #include "../base/log.h"
+#include "../base/text.h"
 #include "../model/profile.h"
 #include "../report/report.h"
+#include "../symbolize/debuginfod.h"
 #include "cmd.h"
+
+#define DEBUGINFOD_LIMIT_S     10
+#define DEBUGINFOD_LIMIT_MAX_S 3600
 
 bool cmd_common_option(int option)
 {
@@ -45,6 +50,27 @@ int cmd_parse_kind(const char *name, u32 *ret_kind)
 		}
 	log_error("--kind is cpu or blocked, not '%s'", name);
 	return -EINVAL;
+}
+
+int cmd_parse_debuginfod(const char *seconds, struct fetch_request *ret_request)
+{
+	u64 limit_s = DEBUGINFOD_LIMIT_S;
+
+	if (seconds && text_parse_u64(seconds, 1, DEBUGINFOD_LIMIT_MAX_S, &limit_s)) {
+		log_error("--debuginfod=SECONDS takes a number from 1 to %d, not '%s'",
+			  DEBUGINFOD_LIMIT_MAX_S, seconds);
+		return -EINVAL;
+	}
+	if (!debuginfod_has_servers()) {
+		log_error(
+			"--debuginfod has no server to ask: name some in DEBUGINFOD_URLS, such as "
+			"your distribution's; behind sudo, with "
+			"sudo --preserve-env=DEBUGINFOD_URLS");
+		return -EINVAL;
+	}
+	ret_request->limit_ms = limit_s * 1000;
+	ret_request->is_cache_private = geteuid() == 0;
+	return 0;
 }
 
 int cmd_parse_session(const char *text, char **ret_path, u64 *ret_from_ns, u64 *ret_to_ns)

@@ -40,6 +40,8 @@ static const char usage_options[] =
 	"  --kernel             also the kernel's own threads\n"
 	"  --weight UNIT        ns or count: time, or samples; default count for folded,\n"
 	"                       ns for the others (pprof has both)\n"
+	"  --debuginfod[=SECONDS]  asks the servers in DEBUGINFOD_URLS for names that are\n"
+	"                       missing, for so long in all; default 10\n"
 	"  -h, --help           this text\n"
 	"\n"
 	"Exit status: 0 ok, 64 wrong usage, 1 failed. It needs no privilege.\n"
@@ -57,16 +59,24 @@ struct options {
 	char *path; /* without the part; ours */
 	const char *output;
 	struct windows windows; /* the part */
+	struct fetch_request debuginfod;
 	bool help;
 };
 
 static const struct option longs[] = {
-	{"format", required_argument, NULL, 'f'}, {"output", required_argument, NULL, 'o'},
-	{"kind", required_argument, NULL, 'K'},	  {"state", required_argument, NULL, 'z'},
-	{"pid", required_argument, NULL, 'p'},	  {"tid", required_argument, NULL, 't'},
-	{"kernel", no_argument, NULL, 'k'},	  {"weight", required_argument, NULL, 'w'},
-	{"verbose", no_argument, NULL, 'v'},	  {"quiet", no_argument, NULL, 'q'},
-	{"help", no_argument, NULL, 'h'},	  {0},
+	{"format", required_argument, NULL, 'f'},
+	{"output", required_argument, NULL, 'o'},
+	{"kind", required_argument, NULL, 'K'},
+	{"state", required_argument, NULL, 'z'},
+	{"pid", required_argument, NULL, 'p'},
+	{"tid", required_argument, NULL, 't'},
+	{"kernel", no_argument, NULL, 'k'},
+	{"weight", required_argument, NULL, 'w'},
+	{"debuginfod", optional_argument, NULL, 'd'},
+	{"verbose", no_argument, NULL, 'v'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},
+	{0},
 };
 
 static void print_usage(void)
@@ -134,6 +144,10 @@ static int parse_option(int option, struct options *options)
 		return 0;
 	case 'w':
 		return parse_weight(options);
+	case 'd':
+		options->filter.name_frames = fetched_names;
+		options->filter.name_request = &options->debuginfod;
+		return cmd_parse_debuginfod(optarg, &options->debuginfod);
 	case 'h':
 		options->help = true;
 		return 0;
@@ -170,28 +184,35 @@ struct reading {
 	int db_fd, wal_fd;
 };
 
-/* Times of both kinds in one sum would say nothing: what is on a CPU is what people expect. */
-static int read_of_one_kind(sqlite3 *db, struct options *options, struct profile *profile)
+/*
+ * Times of both kinds in one sum would say nothing: what is on a CPU is what people expect. Found
+ * out first, without names, as those may have to be fetched.
+ */
+static int choose_kind(sqlite3 *db, struct options *options)
 {
-	u64 blocked = 0, count = profile->all.count;
+	struct profile_filter filter = options->filter;
+	struct profile profile;
+	u64 blocked = 0;
 	int err;
 
-	for (size_t i = 0; i < profile->samples.count; i++) {
-		const struct profile_sample *sample = hash_item(&profile->samples, i);
+	filter.name_frames = NULL;
+	err = profile_read(db, &filter, &profile);
+	if (err)
+		return err;
+	for (size_t i = 0; i < profile.samples.count; i++) {
+		const struct profile_sample *sample = hash_item(&profile.samples, i);
 
 		blocked += sample->kind != SAMPLE_CPU ? sample->count : 0;
 	}
-	if (!blocked || blocked == count)
-		return 0;
-	profile_free(profile);
-	options->filter.one_kind = true;
-	options->filter.kind = SAMPLE_CPU;
-	err = profile_read(db, &options->filter, profile);
-	if (!err)
+	if (blocked && blocked != profile.all.count) {
+		options->filter.one_kind = true;
+		options->filter.kind = SAMPLE_CPU;
 		log_info("%s cannot tell samples on a CPU from blocked ones: %" PRIu64
 			 " blocked ones are left out; --kind blocked has them",
 			 options->exporter->name, (uint64_t)blocked);
-	return err;
+	}
+	profile_free(&profile);
+	return 0;
 }
 
 static int on_start(sqlite3_stmt *row, void *context)
@@ -242,10 +263,10 @@ static int export_session(const void *context)
 	if (err)
 		return EXIT_FAILED;
 	err = read_part(session_db(session), options);
+	if (!err && options->exporter->is_of_one_kind && !options->filter.one_kind)
+		err = choose_kind(session_db(session), options);
 	if (!err)
 		err = profile_read(session_db(session), &options->filter, &profile);
-	if (!err && options->exporter->is_of_one_kind && !options->filter.one_kind)
-		err = read_of_one_kind(session_db(session), options, &profile);
 	if (!err) {
 		if (options->windows.is_slice)
 			profile.duration_ns = options->windows.end_ns - options->windows.begin_ns;

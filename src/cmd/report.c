@@ -37,6 +37,8 @@ static const char usage[] =
 	"  --state STATE  of samples: cpu.user, or blocked for all that begin so\n"
 	"  --why STATE    one line of the ledger, opened: what of it has stacks, causes,\n"
 	"                 its hottest stacks, and who ended the waits\n"
+	"  --debuginfod[=SECONDS]  asks the servers in DEBUGINFOD_URLS for names that are\n"
+	"                 missing, for so long in all; default 10\n"
 	"  --json         as JSON (schema dwell.report/1) on stdout\n"
 	"  --color WHEN   auto (default), always or never; NO_COLOR is honoured\n"
 	"  -h, --help     this text\n"
@@ -55,15 +57,25 @@ struct options {
 };
 
 static const struct option longs[] = {
-	{"pid", required_argument, NULL, 'p'},	 {"tid", required_argument, NULL, 't'},
-	{"threads", no_argument, NULL, 'T'},	 {"kernel", no_argument, NULL, 'k'},
-	{"cpus", no_argument, NULL, 'C'},	 {"execs", no_argument, NULL, 'x'},
-	{"stacks", no_argument, NULL, 's'},	 {"by", required_argument, NULL, 'b'},
-	{"sort", required_argument, NULL, 'S'},	 {"kind", required_argument, NULL, 'K'},
-	{"state", required_argument, NULL, 'z'}, {"why", required_argument, NULL, 'w'},
-	{"json", no_argument, NULL, 'j'},	 {"color", required_argument, NULL, 'c'},
-	{"verbose", no_argument, NULL, 'v'},	 {"quiet", no_argument, NULL, 'q'},
-	{"help", no_argument, NULL, 'h'},	 {0},
+	{"pid", required_argument, NULL, 'p'},
+	{"tid", required_argument, NULL, 't'},
+	{"threads", no_argument, NULL, 'T'},
+	{"kernel", no_argument, NULL, 'k'},
+	{"cpus", no_argument, NULL, 'C'},
+	{"execs", no_argument, NULL, 'x'},
+	{"stacks", no_argument, NULL, 's'},
+	{"by", required_argument, NULL, 'b'},
+	{"sort", required_argument, NULL, 'S'},
+	{"kind", required_argument, NULL, 'K'},
+	{"state", required_argument, NULL, 'z'},
+	{"why", required_argument, NULL, 'w'},
+	{"debuginfod", optional_argument, NULL, 'd'},
+	{"json", no_argument, NULL, 'j'},
+	{"color", required_argument, NULL, 'c'},
+	{"verbose", no_argument, NULL, 'v'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},
+	{0},
 };
 
 static int parse_ids(const char *option, u32 *ids, size_t *ret_count)
@@ -152,6 +164,8 @@ static int parse_option(int option, struct options *options)
 	case 'x':
 		report->execs = true;
 		return 0;
+	case 'd':
+		return cmd_parse_debuginfod(optarg, &report->debuginfod);
 	case 'j':
 		report->json = true;
 		return 0;

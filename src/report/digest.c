@@ -182,6 +182,8 @@ static int read_profile(sqlite3 *db, struct digest *digest)
 		.kind = options->kind,
 		.state = options->why ? options->why : options->state,
 		.windows = &windows,
+		.name_frames = options->debuginfod.limit_ms ? fetched_names : NULL,
+		.name_request = &options->debuginfod,
 	};
 
 	return profile_read(db, &filter, &digest->profile);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "../../abi/types.h"
+#include "../symbolize/fetched_names.h"
 
 #define REPORT_PIDS_MAX 256
 
@@ -32,11 +33,12 @@ struct report_options {
 	size_t tid_count; /* 0: all */
 	enum stacks_by by;
 	enum stacks_sort sort;
-	bool one_kind;	     /* of samples: the next field */
-	u32 kind;	     /* enum sample_kind */
-	const char *state;   /* of samples: this, or those that begin with it; NULL: all */
-	const char *why;     /* opens this state instead of the report; NULL: none */
-	u64 from_ns, to_ns;  /* since the session's start; 0 and 0, or ~0: all */
+	bool one_kind;	    /* of samples: the next field */
+	u32 kind;	    /* enum sample_kind */
+	const char *state;  /* of samples: this, or those that begin with it; NULL: all */
+	const char *why;    /* opens this state instead of the report; NULL: none */
+	u64 from_ns, to_ns; /* since the session's start; 0 and 0, or ~0: all */
+	struct fetch_request debuginfod;
 	const char *session; /* its file's name, for the hint at the end; NULL: it was not kept */
 };
 

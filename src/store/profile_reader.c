@@ -322,6 +322,8 @@ int profile_read(sqlite3 *db, const struct profile_filter *filter, struct profil
 		err = choose_states(&reader);
 	if (!err)
 		err = read_source(db, &samples, &reader);
+	if (!err && filter->name_frames)
+		err = filter->name_frames(ret_profile, filter->name_request);
 	if (!err)
 		err = profile_finish(ret_profile);
 	if (reader.ended_ns > reader.started_ns)

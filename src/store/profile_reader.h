@@ -20,6 +20,9 @@ struct profile_filter {
 	u32 kind;	   /* enum sample_kind */
 	const char *state; /* as in the ledger, or the beginning of several; NULL: all */
 	const struct windows *windows; /* those of a part; NULL: all */
+	/* Names frames that have none, once all is read; 0 or -errno, told. NULL: they stay so */
+	int (*name_frames)(struct profile *profile, const void *name_request);
+	const void *name_request;
 };
 
 /* 0 or -errno, told. A session without samples has an empty profile. */

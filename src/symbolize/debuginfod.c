@@ -4,11 +4,16 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "../base/clock.h"
+#include "../base/log.h"
 #include "elf_file.h"
+
+#define FIRST_WORD_NS (2 * NS_PER_S) /* before nobody wonders */
+#define WORDS_NS      (5 * NS_PER_S)
 
 /* What we use of <elfutils/debuginfod.h>, which need not be there. */
 struct client;
@@ -43,29 +48,54 @@ static int load(struct library *ret_library)
 	return 0;
 }
 
-/* It has nothing but the client to find its deadline by, so it loads the library once more. */
+struct wait {
+	const char *name;
+	u64 deadline_ns, next_word_ns;
+};
+
+static void tell(struct wait *wait, u64 now_ns, long done)
+{
+	if (now_ns < wait->next_word_ns)
+		return;
+	wait->next_word_ns = now_ns + WORDS_NS;
+	log_info("debuginfod: waiting for the debug file of %s: %ld KiB so far; %" PRIu64
+		 " s more at most",
+		 wait->name, done / 1024, (uint64_t)((wait->deadline_ns - now_ns) / NS_PER_S));
+}
+
+/* It has nothing but the client to find the rest by, so it loads the library once more. */
 static int is_enough(struct client *client, long done, long total)
 {
+	u64 now_ns = clock_now_ns();
 	struct library library;
-	const u64 *deadline_ns;
+	struct wait *wait;
 
-	(void)done;
 	(void)total;
 	if (load(&library))
 		return 1;
-	deadline_ns = library.get_user_data(client);
-	return clock_now_ns() >= *deadline_ns;
+	wait = library.get_user_data(client);
+	if (now_ns >= wait->deadline_ns)
+		return 1;
+	tell(wait, now_ns, done > 0 ? done : 0);
+	return 0;
 }
 
-int debuginfod_fetch(const u8 *build_id, size_t build_id_size, u64 limit_ms)
+bool debuginfod_has_servers(void)
 {
 	const char *servers = getenv("DEBUGINFOD_URLS");
-	u64 deadline_ns = clock_now_ns() + limit_ms * NS_PER_MS;
+
+	return servers && *servers;
+}
+
+int debuginfod_fetch(const u8 *build_id, size_t build_id_size, const char *name, u64 limit_ms)
+{
+	u64 now_ns = clock_now_ns();
+	struct wait wait = {name, now_ns + limit_ms * NS_PER_MS, now_ns + FIRST_WORD_NS};
 	struct library library;
 	struct client *client;
 	int fd, err;
 
-	if (!servers || !*servers || !build_id_size || build_id_size > BUILD_ID_MAX)
+	if (!debuginfod_has_servers() || !build_id_size || build_id_size > BUILD_ID_MAX)
 		return -ENOENT;
 	err = load(&library);
 	if (err)
@@ -73,10 +103,10 @@ int debuginfod_fetch(const u8 *build_id, size_t build_id_size, u64 limit_ms)
 	client = library.begin();
 	if (!client)
 		return -ENOMEM;
-	library.set_user_data(client, &deadline_ns);
+	library.set_user_data(client, &wait);
 	library.set_progress(client, is_enough);
 	fd = library.find(client, build_id, (int)build_id_size, NULL);
-	if (fd < 0 && clock_now_ns() >= deadline_ns)
+	if (fd < 0 && clock_now_ns() >= wait.deadline_ns)
 		fd = -ETIMEDOUT;
 	if (fd >= 0) {
 		fcntl(fd, F_SETFD, FD_CLOEXEC);

@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 		return 64;
 	for (; size < sizeof(id) && sscanf(argv[1] + 2 * size, "%2hhx", &id[size]) == 1; size++)
 		;
-	fd = debuginfod_fetch(id, size, strtoull(argv[2], NULL, 10));
+	fd = debuginfod_fetch(id, size, "it", strtoull(argv[2], NULL, 10));
 	if (fd < 0) {
 		fprintf(stderr, "%s\n", strerrorname_np(-fd));
 		return 1;

@@ -74,6 +74,9 @@ check "shares: samples stand for the time on a CPU" between "$(sql "SELECT (SELE
 check "shares: nothing was lost" is "SELECT coalesce(sum(count), 0) FROM losses WHERE cause LIKE 'sample%'
 	OR cause LIKE 'stack%'" 0
 
+check "shares: its JSON follows docs/report.schema.json" sh -c "'$DWELL' report --json --threads '$file' >'$work/json' &&
+	tests/schema.py docs/report.schema.json '$work/json' && jq -e '.stacks[0].frames[0] and (.frames | length > 0)' '$work/json'"
+
 # --- two rates ---
 
 top="SELECT group_concat(leaf, ' ') FROM (SELECT leaf FROM (SELECT leaf, sum(count) n FROM $leaves
@@ -108,6 +111,8 @@ slept() { # FUNCTION: what the samples of blocked threads with it in their stack
 		WHERE $blocked AND w.name = '$1'"
 }
 record_oracle sleepers
+check "sleepers: its JSON too, with wakers" sh -c "'$DWELL' report --json '$file' >'$work/json' &&
+	tests/schema.py docs/report.schema.json '$work/json' && jq -e '[.stacks[].wakers[]?] | length > 0' '$work/json'"
 share=$(awk -v a="$(slept known_sleeper)" -v b="$(truth known_sleeper)" 'BEGIN { print 100 * a / b }')
 check "sleepers: known_sleeper slept for what it says, within 1 % ($share %)" between "$share" 99 101
 # Shorter than --min-block: some are taken, and stand for the rest. What a clock adds to a sleep that

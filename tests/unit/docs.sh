@@ -17,6 +17,11 @@ has_every_state() {
 }
 check "dwell-run.1 has every state" has_every_state
 
+sed -n 's/^STOP([A-Z_]*, "\([^"]*\)", \([01]\), "\(.*\)")$/| `\1` | \2 | \3 |/p' abi/stops.def |
+	sed 's/ | 1 | / | yes | /; s/ | 0 | / | no | /' >"$work/stops"
+sed -n '/^| stop |/,/^$/p' docs/stacks.md | grep '^| `' >"$work/page"
+check "stacks.md has every stop" same "$work/stops" "$work/page"
+
 # Long options: in --help at the beginning of a line, in the page as a term
 options_of_help() { "$DWELL" "$1" --help | grep -oE '^  (-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | LC_ALL=C sort -u; }
 options_of_page() {
