@@ -192,12 +192,18 @@ static void fail(struct mappings *mappings, int err)
 	mappings->is_broken = true;
 }
 
+static void want_if_known(struct mappings *mappings, u32 pid)
+{
+	if (process_list_find(&mappings->processes, pid))
+		mappings_want(mappings, pid);
+}
+
 static void want_stale(struct mappings *mappings)
 {
 	struct unwinding_batch *batch = &mappings->batch;
 
 	while (batch->stale_count)
-		mappings_want(mappings, batch->stale[--batch->stale_count]);
+		want_if_known(mappings, batch->stale[--batch->stale_count]);
 }
 
 static void send_batch(struct mappings *mappings)
@@ -263,10 +269,7 @@ static void on_request(void *context, const struct unwind_request *request)
 /* Only of those that somebody asked for. */
 static void on_mapping(void *context, u32 pid)
 {
-	struct mappings *mappings = context;
-
-	if (process_list_find(&mappings->processes, pid))
-		mappings_want(mappings, pid);
+	want_if_known(context, pid);
 }
 
 static void want_all(struct mappings *mappings)
@@ -322,33 +325,50 @@ static bool is_of_worker(int err)
 	return err == -EPIPE || err == -ETIMEDOUT || err == -EBADMSG || err == -ENOTCONN;
 }
 
-/* False: time is up, and it is not done. */
-static bool look_at(void *context, struct process *process, u64 until_ns)
+static int scan(struct mappings *mappings, const struct process *process, u64 until_ns,
+		struct unwinding_found *ret_found)
 {
-	struct mappings *mappings = context;
-	u64 begin_ns = clock_now_ns(), end_ns;
-	struct unwinding_found found;
-	int err;
+	u64 begin_ns = clock_now_ns();
+	int err = mappings_scan(&mappings->scanner, &mappings->batch, process->tgid, until_ns,
+				ret_found);
 
-	if (mappings->is_broken)
-		return true;
-	err = mappings_scan(&mappings->scanner, &mappings->batch, process->tgid, until_ns, &found);
-	want_stale(mappings);
-	end_ns = clock_now_ns();
-	mappings->counts.scan_ns += end_ns - begin_ns;
-	if (err == -EAGAIN)
-		return false;
+	mappings->counts.scan_ns += clock_now_ns() - begin_ns;
+	return err;
+}
+
+/* What came of it. The process may be gone then. */
+static void take_scan(struct mappings *mappings, struct process *process, u64 begin_ns, int err,
+		      const struct unwinding_found *found)
+{
+	u64 end_ns = clock_now_ns();
+
 	mappings->counts.scans++;
 	process_list_done(process, begin_ns, end_ns);
 	if (!err)
-		publish(mappings, process, &found);
+		publish(mappings, process, found);
 	else if (err == -ESTALE) /* as by an exec: it is looked at again, in due time */
 		process_list_want(&mappings->processes, process, end_ns);
 	else if (is_of_worker(err))
 		fail(mappings, err);
 	else if (err != -ENOSPC) /* no room for it: what it had before is still there */
 		look_away(mappings, process);
-	return true;
+}
+
+/* False: time is up, and it is not done. */
+static bool look_at(void *context, struct process *process, u64 until_ns)
+{
+	struct mappings *mappings = context;
+	u64 begin_ns = clock_now_ns();
+	struct unwinding_found found;
+	int err;
+
+	if (mappings->is_broken)
+		return true;
+	err = scan(mappings, process, until_ns, &found);
+	if (err != -EAGAIN)
+		take_scan(mappings, process, begin_ns, err, &found);
+	want_stale(mappings); /* last: it may name this one, which may be gone */
+	return err != -EAGAIN;
 }
 
 /* Those that ended without a word, as when the ring buffer had no room for it. */
