@@ -167,6 +167,10 @@ start "$work/burner" burn
 rm "$work/burner"
 burns "a binary deleted while it runs"
 
+cp "$oracle" "$work/burner"
+start "$work/burner" orphan
+burns "a process whose first thread has ended"
+
 root=$work/root
 mkdir -p "$root/bin"
 cp "$oracle" "$root/bin/burner"

@@ -287,3 +287,19 @@ void do_burn(void)
 	for (;;)
 		known_compute(rounds, 100);
 }
+
+static void *burn_on(void *unused)
+{
+	(void)unused;
+	do_burn();
+	return NULL;
+}
+
+/* The same in a process whose first thread has ended: /proc shows nothing of that one. */
+void do_orphan(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, burn_on, NULL);
+	pthread_exit(NULL);
+}
