@@ -145,6 +145,10 @@ struct profile_step {
 	bool is_inlined;
 };
 
+/* A frame's functions, innermost first; as many as there is room for: how many. */
+size_t profile_frame_steps(const struct profile *profile, u32 index, struct profile_step *steps,
+			   size_t room);
+
 /*
  * The steps of a stack, innermost first: how many. A stack that is not complete ends in a mark that
  * says so. Bounded, whatever the session says of parents.

@@ -149,6 +149,29 @@ static void functions_add_up(void **state)
 	profile_free(&profile);
 }
 
+static u32 child_called(const struct calltree *tree, u32 at, u32 function)
+{
+	for (at = calltree_node(tree, at)->first_child; at != PROFILE_NONE;
+	     at = calltree_node(tree, at)->next)
+		if (calltree_node(tree, at)->function == function)
+			break;
+	return at;
+}
+
+/* However it was found: a sample is where its steps lead. */
+static void assert_is_in_tree(const struct calltree *tree, const struct profile *profile,
+			      const struct profile_sample *sample)
+{
+	struct profile_step steps[PROFILE_STEPS_MAX];
+	size_t left = profile_steps(profile, sample->stack, sample->stop, steps);
+	u32 at = child_called(tree, 0, profile_process(profile, sample)->function);
+
+	while (left && at != PROFILE_NONE)
+		at = child_called(tree, at, steps[--left].function);
+	assert_int_not_equal(at, PROFILE_NONE);
+	assert_true(calltree_node(tree, at)->self.count >= sample->count);
+}
+
 /* At each node: what ends there, and what its children have. */
 static void trees_sum_up(void **state)
 {
@@ -162,6 +185,8 @@ static void trees_sum_up(void **state)
 		calltree_add(&tree, &profile, hash_item(&profile.samples, i), true);
 	assert_int_equal(calltree_sort(&tree, &profile, false), 0);
 	assert_int_equal(calltree_node(&tree, 0)->sum.count, 215);
+	for (size_t i = 0; i < profile.samples.count; i++)
+		assert_is_in_tree(&tree, &profile, hash_item(&profile.samples, i));
 	for (u32 i = 0; i < tree.nodes.count; i++) {
 		const struct calltree_node *node = calltree_node(&tree, i);
 		u64 count = node->self.count, weight = node->self.weight_ns, last = ~0ULL;
