@@ -155,8 +155,8 @@ static void sum_up(struct calltree *tree)
 		const struct calltree_node *node = hash_item(&tree->nodes, i);
 		struct calltree_node *parent = hash_item(&tree->nodes, node->parent);
 
-		parent->sum.count += node->sum.count;
-		parent->sum.weight_ns += node->sum.weight_ns;
+		parent->sum.count = profile_add(parent->sum.count, node->sum.count);
+		parent->sum.weight_ns = profile_add(parent->sum.weight_ns, node->sum.weight_ns);
 		parent->sum.squares += node->sum.squares;
 	}
 }

@@ -99,8 +99,8 @@ double profile_effective(const struct profile_sum *sum)
 
 void profile_sum_add(struct profile_sum *sum, const struct profile_sample *sample)
 {
-	sum->count += sample->count;
-	sum->weight_ns += sample->weight_ns;
+	sum->count = profile_add(sum->count, sample->count);
+	sum->weight_ns = profile_add(sum->weight_ns, sample->weight_ns);
 	sum->squares += sample->squares;
 }
 

@@ -160,6 +160,14 @@ size_t profile_steps(const struct profile *profile, u64 stack, u32 stop,
 void profile_frame_label(const struct profile *profile, const struct profile_frame *frame,
 			 char *buf, size_t size);
 
+/* No sum turns round, whatever a file says: a part is never more than the whole. */
+#define PROFILE_SUM_MAX (1ULL << 62)
+
+static inline u64 profile_add(u64 a, u64 b)
+{
+	return a < PROFILE_SUM_MAX && b < PROFILE_SUM_MAX - a ? a + b : PROFILE_SUM_MAX;
+}
+
 /*
  * How many samples of equal weight would tell as much (Kish): (Σw)² / Σw². A row of count samples
  * has count times the weight over count.

@@ -46,6 +46,26 @@ static void sums_are_those_of_the_session(void **state)
 	profile_free(&profile);
 }
 
+/* A file may say what it likes: the whole is never less than a part of it. */
+static void sums_do_not_turn_round(void **state)
+{
+	struct profile profile;
+
+	(void)state;
+	read_stacks(&all, "UPDATE samples SET weight_ns = 9223372036854775807, count = weight_ns",
+		    &profile);
+	assert_int_equal(profile.all.weight_ns, PROFILE_SUM_MAX);
+	assert_int_equal(profile_add(PROFILE_SUM_MAX, ~0ULL), PROFILE_SUM_MAX);
+	assert_int_equal(profile_add(~0ULL, 1), PROFILE_SUM_MAX);
+	assert_int_equal(profile_add(3, 4), 7);
+	for (size_t i = 0; i < profile.samples.count; i++) {
+		const struct profile_sample *sample = hash_item(&profile.samples, i);
+
+		assert_true(sample->weight_ns <= profile.all.weight_ns);
+	}
+	profile_free(&profile);
+}
+
 static void filters_take_what_they_say(void **state)
 {
 	static const u32 server[] = {500}, worker[] = {501};
@@ -376,6 +396,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_are_those_of_the_session),
+		cmocka_unit_test(sums_do_not_turn_round),
 		cmocka_unit_test(filters_take_what_they_say),
 		cmocka_unit_test(unknown_states_are_refused),
 		cmocka_unit_test(effective_samples_are_those_of_kish),
