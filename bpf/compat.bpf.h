@@ -8,6 +8,7 @@
 #include "flavours.h"
 
 #define TS_COMPAT	 0x02 /* x86: the task is in a 32-bit system call */
+#define PF_EXITING	 0x00000004
 #define PF_IO_WORKER	 0x00000010
 #define PF_USER_WORKER	 0x00004000 /* from 6.4: vhost's, too */
 #define PF_KTHREAD	 0x00200000

@@ -422,6 +422,7 @@ static __always_inline bool ledger_switch_out(struct ledger_task *account, const
 	account->resume = ledger_is_split(account) ? account->state : (u32)STATE_CPU;
 	if (!wait->is_woken)
 		account->wake_ns = 0; /* of something before */
+	account->waker_stack = 0;     /* likewise: nobody takes one before the state below */
 	account->exec_ns = exec_ns;
 	ledger_enter(account, wait->state);
 	if (ledger_is_blocked(wait->state))

@@ -57,6 +57,7 @@ static __always_inline long unwind_read(void *to, u32 size, u64 from)
 #define ASK_AGAIN_NS	    100000000ULL  /* for what was not in the mappings */
 #define ASK_AGAIN_FIRST_NS  1000000000ULL /* for a process that user space did not answer for */
 #define KERNEL_FRAMES_BYTES (KERNEL_FRAMES_MAX * 8)
+#define WAKER_FRAMES_MAX    64 /* of user space: a lock is held, and interrupts are off */
 
 /* Who takes stacks may be interrupted by another who does: each has a place to work in. */
 enum stack_context { STACK_CPU, STACK_RESUME, STACK_WAKE, STACK_CONTEXTS };
@@ -100,6 +101,16 @@ extern struct stacks_seen_map stacks_seen SEC(".maps");
 extern struct unwind_processes_map unwind_processes SEC(".maps");
 extern struct unwind_requests_map unwind_requests SEC(".maps");
 
+struct stack_wish {
+	u32 context;		     /* enum stack_context */
+	u32 tgid;		     /* of the current thread */
+	u32 kind;		     /* enum sample_kind */
+	bool has_user;		     /* the thread's own doing, not an interrupt's */
+	bool has_kernel;	     /* it is in the kernel */
+	bool is_nmi;		     /* may have interrupted whoever */
+	const struct cpu_regs *regs; /* of user space, if known; NULL: read them */
+};
+
 /*
  * One frame further in the walk of this context: 0, or 1 when it is over. A function that the
  * verifier checks by itself, once: so a loop around it costs nothing to load, on every kernel.
@@ -126,17 +137,24 @@ static __always_inline void unwind_request(u32 tgid, u32 want, u32 generation)
 	bpf_ringbuf_submit(request, 0);
 }
 
-/* Once per process, and again now and then while something is missing. */
-static __always_inline void unwind_ask(u32 tgid, struct unwind_process *process)
+/*
+ * Once per process, and again now and then while something is missing. Before 5.11 an NMI that
+ * writes into a hash may wait for a lock whose holder it interrupted: then nothing is noted, and
+ * user space hears of it more often. Of one that dwell's pid namespace does not see, nothing can be
+ * read.
+ */
+static __always_inline void unwind_ask(u32 tgid, struct unwind_process *process, bool is_nmi)
 {
 	u64 now = bpf_ktime_get_ns();
 
-	if (!process) {
+	if (!tgid)
+		return;
+	if (!process && (!is_nmi || cfg_task_storage)) {
 		struct unwind_process asked = {.is_asked = 1, .asked_ns = now};
 
 		if (bpf_map_update_elem(&unwind_processes, &tgid, &asked, BPF_NOEXIST))
 			return; /* no place; or another thread was first */
-	} else {
+	} else if (process) {
 		if (now - process->asked_ns <
 		    (process->generation ? ASK_AGAIN_NS : ASK_AGAIN_FIRST_NS))
 			return;
@@ -152,6 +170,12 @@ static __always_inline bool has_user_stack(void)
 	struct task_struct *task = current_task();
 
 	return !(BPF_CORE_READ(task, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
+}
+
+/* Nobody removes what a process that ends asks for after its last word, sched_process_exit. */
+static __always_inline bool is_ending(void)
+{
+	return BPF_CORE_READ(current_task(), flags) & PF_EXITING;
 }
 
 /* On every way into the kernel all registers are saved, also those of which a call makes no use. */
@@ -187,27 +211,30 @@ static __always_inline void stack_start(struct unwind_walk *walk, const struct c
 }
 
 /* The user part: regs are those of user space. */
-static __always_inline void stack_walk(struct stack_scratch *scratch, u32 context, u32 tgid)
+static __always_inline void stack_walk(struct stack_scratch *scratch, const struct stack_wish *wish)
 {
+	const u32 frames_max = wish->context == STACK_WAKE ? WAKER_FRAMES_MAX : USER_FRAMES_MAX;
+	u32 tgid = wish->tgid;
 	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
 	struct unwind_walk *walk = &scratch->walk;
 
-	walk->first = walk->count = walk->generation = 0;
+	walk->first = walk->count = 0;
 	if (process) {
 		walk->first = process->first;
 		walk->count = process->count;
 		walk->generation = process->generation;
 	}
-	for (u32 i = 0; i < USER_FRAMES_MAX; i++)
-		if (stack_walk_frame(context))
+	for (u32 i = 0; i < frames_max; i++)
+		if (stack_walk_frame(wish->context))
 			break;
 	if (!walk->stop)
 		walk->stop = STOP_TRUNCATED;
 	if (walk->stop == STOP_NO_MAPPING && !walk->generation)
 		walk->stop = STOP_NO_PROCESS;
-	if (walk->stop == STOP_NO_MAPPING || walk->stop == STOP_NO_PROCESS ||
-	    walk->stop == STOP_STALE)
-		unwind_ask(tgid, process);
+	if ((walk->stop == STOP_NO_MAPPING || walk->stop == STOP_NO_PROCESS ||
+	     walk->stop == STOP_STALE) &&
+	    !is_ending())
+		unwind_ask(tgid, process, wish->is_nmi);
 	scratch->rec.user_count = (u16)walk->frames;
 	scratch->rec.generation = walk->generation;
 }
@@ -240,15 +267,6 @@ static __always_inline void stack_send(struct stack_scratch *scratch, u64 key)
 		*seen = key;
 }
 
-struct stack_wish {
-	u32 context;		     /* enum stack_context */
-	u32 tgid;		     /* of the current thread */
-	u32 kind;		     /* enum sample_kind */
-	bool has_user;		     /* the thread's own doing, not an interrupt's */
-	bool has_kernel;	     /* it is in the kernel */
-	const struct cpu_regs *regs; /* of user space, if known; NULL: read them */
-};
-
 /*
  * Takes the current thread's stack and sends it: its key, or 0 if none could be taken; where the
  * user part ended is in *ret_stop.
@@ -266,8 +284,8 @@ static __always_inline u64 stack_take(void *ctx, const struct stack_wish *wish, 
 	scratch->is_busy = 1;
 	walk = &scratch->walk;
 	walk->stop = STOP_NONE;
-	walk->frames = walk->mapping = walk->is_return = 0;
-	walk->hash = wish->tgid;
+	walk->frames = walk->mapping = walk->is_return = walk->generation = 0;
+	walk->hash = unwind_mix(0, wish->tgid);
 	if (wish->has_kernel)
 		bytes = bpf_get_stack(ctx, scratch->rec.frames, KERNEL_FRAMES_BYTES, 0);
 	scratch->rec.kernel_count = bytes > 0 ? (u16)(bytes / 8) : 0;
@@ -284,7 +302,7 @@ static __always_inline u64 stack_take(void *ctx, const struct stack_wish *wish, 
 		else
 			walk->stop = STOP_UNREADABLE;
 		if (!walk->stop)
-			stack_walk(scratch, wish->context, wish->tgid);
+			stack_walk(scratch, wish);
 	}
 	*ret_stop = walk->stop;
 	scratch->rec.stop = (u8)walk->stop;

@@ -11,12 +11,15 @@
 #define CHOICE_PERIOD_NS     100000000ULL
 #define CHOICE_PERIODS	     10 /* of these in a second */
 #define CHOICE_DOUBLINGS_MAX 20
+#define WEIGHT_NS_MAX	     (1ULL << 53) /* 104 days */
 
 struct choice {
 	u64 period_ns; /* when the one under way began */
 	u64 random;    /* state of the generator; 0: not seeded yet */
 	u32 taken;     /* in this period, since the threshold was last raised */
 	u32 doublings; /* of the threshold */
+	u64 wakers_ns; /* when the period of the next one began */
+	u64 wakers;    /* of long waits, in their period */
 };
 
 struct {
@@ -104,14 +107,31 @@ static __always_inline u32 choose_any(void)
 	return weight;
 }
 
-/* Long enough that its end is worth a stack, too. */
-static __always_inline bool is_long_wait(u64 ns)
+/* Sums of these are signed where they are stored. */
+static __always_inline u64 weigh(u64 ns, u32 weight)
+{
+	return ns < WEIGHT_NS_MAX / weight ? ns * weight : WEIGHT_NS_MAX;
+}
+
+/*
+ * Whether the end of a wait is worth a stack, too: it was long. A CPU that wakes others need not
+ * wait itself, so it has a share of its own; what is above has none.
+ */
+static __always_inline bool choose_waker(u64 ns)
 {
 	struct live_config *live = live_config();
 	struct choice *choice = choice_here();
+	u64 now;
 
-	return live && choice && live->block_stacks &&
-	       ns >= live->min_block_ns << (choice->doublings & 31);
+	if (!live || !choice || !live->block_stacks ||
+	    ns < live->min_block_ns << (choice->doublings & 31))
+		return false;
+	now = bpf_ktime_get_ns();
+	if (now - choice->wakers_ns >= CHOICE_PERIOD_NS) {
+		choice->wakers_ns = now;
+		choice->wakers = 0;
+	}
+	return choice->wakers++ < live->block_stacks / CHOICE_PERIODS + 1;
 }
 
 #endif

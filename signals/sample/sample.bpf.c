@@ -69,6 +69,7 @@ static __always_inline int tick(struct cpu_regs *ctx, bool is_nmi)
 		.kind = SAMPLE_CPU,
 		.has_user = true,
 		.has_kernel = mode == MODE_KERNEL,
+		.is_nmi = is_nmi,
 	};
 	scratch = stack_scratch_of(STACK_CPU);
 	if (scratch && mode == MODE_USER && !scratch->is_busy) {
@@ -194,7 +195,7 @@ static __always_inline void leave_block(struct task_struct *task, struct ledger_
 {
 	if (account->block_ns && account->out_weight)
 		send_block(task, account, account->block_ns,
-			   account->block_ns * account->out_weight, account->out_stack,
+			   weigh(account->block_ns, account->out_weight), account->out_stack,
 			   (u32)account->out_stop);
 	account->block_ns = account->waker_stack = 0;
 	account->out_weight = 0;
@@ -229,7 +230,7 @@ int BPF_PROG(sample_waking, struct task_struct *task)
 	u32 stop;
 
 	if (!account || !ledger_is_blocked(account->state) || account->waker_stack ||
-	    !is_long_wait(bpf_ktime_get_ns() - account->last_ns))
+	    !choose_waker(bpf_ktime_get_ns() - account->last_ns))
 		return 0;
 	/* The stack of a thread that is not followed is nobody's business, but its kernel part is.
 	 */
@@ -278,15 +279,19 @@ int BPF_PROG(sample_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
+/* Another program. Where all are followed, only those that run are worth a look: their samples ask.
+ */
 SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(sample_exec, struct task_struct *task)
 {
 	struct ledger_task *account = account_of(task);
+	struct live_config *live = live_config();
 
 	if (!account)
 		return 0;
 	forget(account->tgid);
-	unwind_ask(account->tgid, NULL);
+	if (live && live->scope == SCOPE_LISTED)
+		unwind_ask(account->tgid, NULL, false);
 	return 0;
 }
 
@@ -312,6 +317,6 @@ int sample_ask(struct bpf_iter__task *ctx)
 
 	if (task && task->pid == task->tgid && !(task->flags & PF_KTHREAD) && live &&
 	    live->scope == SCOPE_LISTED && filter_wants(task))
-		unwind_ask(task_tgid(task), NULL);
+		unwind_ask(task_tgid(task), NULL, false);
 	return 0;
 }

@@ -31,9 +31,11 @@ static int open_event(int cpu)
 		.size = sizeof(attr),
 		.config = PERF_COUNT_SW_DUMMY,
 		.exclude_kernel = 1,
-		.mmap = 1,	/* of code; data would be mmap_data */
-		.watermark = 1, /* each record wakes: wakeup_events would count samples only */
-		.wakeup_watermark = 1,
+		.mmap = 1, /* of code; data would be mmap_data */
+		/* A wake-up costs the one who maps more than the record: whoever waits looks by
+		   himself. */
+		.watermark = 1,
+		.wakeup_watermark = (u32)(RING_PAGES * sysconf(_SC_PAGESIZE) / 4),
 	};
 	long fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 

@@ -20,16 +20,6 @@
 #define NAME_BYTES  64
 #define DEBUG_BYTES (2 * BUILD_ID_MAX + 64)
 
-int foreign_process(u32 pid)
-{
-	char path[32];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u", pid);
-	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
 /* --- file systems that answer when it pleases them --- */
 
 /* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw": blanks in names are \040. */
@@ -264,7 +254,8 @@ static void debug_path(const u8 *build_id, size_t size, char ret_path[DEBUG_BYTE
 	snprintf(ret_path + at, DEBUG_BYTES - (size_t)at, ".debug");
 }
 
-int foreign_debug_open(struct foreign *foreign, int proc_fd, const u8 *build_id, size_t size)
+int foreign_debug_open(struct foreign *foreign, int proc_fd, const u8 *build_id, size_t size,
+		       bool is_trusted)
 {
 	char path[DEBUG_BYTES];
 
@@ -277,7 +268,7 @@ int foreign_debug_open(struct foreign *foreign, int proc_fd, const u8 *build_id,
 		struct file_facts facts;
 		int fd = named < 0 ? -1 : open_named(foreign, proc_fd, named, &facts);
 
-		if (fd >= 0 && is_program(fd))
+		if (fd >= 0 && (facts.is_trusted || !is_trusted) && is_program(fd))
 			return fd;
 		if (fd >= 0)
 			close(fd);

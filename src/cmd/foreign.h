@@ -29,6 +29,9 @@ struct foreign {
 /* /proc/PID itself: a descriptor that stays that process's, or -errno. */
 int foreign_process(u32 pid);
 
+/* The same, and its mappings; of a thread, where the process's first one has ended; or -errno. */
+int foreign_process_maps(u32 pid, int *ret_maps_fd);
+
 /*
  * Which file a process has mapped there; facts->refusal says what speaks against it: 0, or -ESTALE
  * if nothing is mapped there any more.
@@ -40,8 +43,13 @@ int foreign_mapped_facts(struct foreign *foreign, int proc_fd, u64 begin, u64 en
 int foreign_mapped_open(struct foreign *foreign, int proc_fd, u64 begin, u64 end,
 			struct file_facts *facts);
 
-/* The debug file of a build, from the process's root or the host's: -errno if there is none. */
-int foreign_debug_open(struct foreign *foreign, int proc_fd, const u8 *build_id, size_t size);
+/*
+ * The debug file of a build, from the process's root or the host's: -errno if there is none. What
+ * belongs to a file that can be trusted must be trusted, too: it names functions for all processes,
+ * and a root can be of anybody's making.
+ */
+int foreign_debug_open(struct foreign *foreign, int proc_fd, const u8 *build_id, size_t size,
+		       bool is_trusted);
 
 /* /tmp/perf-PID.map as the process's own namespaces have it. */
 struct foreign_map {

@@ -19,12 +19,19 @@
 #define EXEC_NS	      (5 * NS_PER_MS) /* from its old program's end to a look at its new one */
 #define PERF_MAP_NS   (1 * NS_PER_S)  /* between looks at a JIT compiler's names within a window */
 
+/* Who has just begun maps its libraries next; later on, there is no hurry. */
+#define YOUNG_NS      (50 * NS_PER_MS)
+#define HEAR_YOUNG_NS (1 * NS_PER_MS)
+#define HEAR_NS	      (100 * NS_PER_MS)
+
 struct mappings {
 	struct capture *capture;
 	struct mappings_scanner scanner;
 	int epoll_fd;
 	struct sideband *sideband; /* NULL: the kernel does not let us hear */
 	u64 lost_seen, lost_scan_ns;
+	u64 young_until_ns; /* somebody has begun a moment ago */
+	u64 hear_ns;	    /* when the side-band is looked at next */
 	struct process_list processes;
 	struct unwinding_batch batch; /* for the worker, with the next call */
 	u32 perf_map_count;	      /* that are open */
@@ -192,12 +199,18 @@ static void fail(struct mappings *mappings, int err)
 	mappings->is_broken = true;
 }
 
+static void want_if_known(struct mappings *mappings, u32 pid)
+{
+	if (process_list_find(&mappings->processes, pid))
+		mappings_want(mappings, pid);
+}
+
 static void want_stale(struct mappings *mappings)
 {
 	struct unwinding_batch *batch = &mappings->batch;
 
 	while (batch->stale_count)
-		mappings_want(mappings, batch->stale[--batch->stale_count]);
+		want_if_known(mappings, batch->stale[--batch->stale_count]);
 }
 
 static void send_batch(struct mappings *mappings)
@@ -247,6 +260,7 @@ static void on_request(void *context, const struct unwind_request *request)
 {
 	struct mappings *mappings = context;
 
+	mappings->young_until_ns = clock_now_ns() + YOUNG_NS;
 	switch (request->want) {
 	case UNWIND_WANT_PROCESS:
 		mappings_want(mappings, request->tgid);
@@ -263,10 +277,7 @@ static void on_request(void *context, const struct unwind_request *request)
 /* Only of those that somebody asked for. */
 static void on_mapping(void *context, u32 pid)
 {
-	struct mappings *mappings = context;
-
-	if (process_list_find(&mappings->processes, pid))
-		mappings_want(mappings, pid);
+	want_if_known(context, pid);
 }
 
 static void want_all(struct mappings *mappings)
@@ -282,6 +293,7 @@ static void hear(struct mappings *mappings)
 	capture_take_requests(mappings->capture, on_request, mappings);
 	if (!mappings->sideband)
 		return;
+	mappings->hear_ns = now_ns + (now_ns < mappings->young_until_ns ? HEAR_YOUNG_NS : HEAR_NS);
 	sideband_take(mappings->sideband, on_mapping, mappings);
 	mappings->counts.lost = sideband_lost(mappings->sideband);
 	if (mappings->counts.lost == mappings->lost_seen ||
@@ -322,33 +334,50 @@ static bool is_of_worker(int err)
 	return err == -EPIPE || err == -ETIMEDOUT || err == -EBADMSG || err == -ENOTCONN;
 }
 
-/* False: time is up, and it is not done. */
-static bool look_at(void *context, struct process *process, u64 until_ns)
+static int scan(struct mappings *mappings, const struct process *process, u64 until_ns,
+		struct unwinding_found *ret_found)
 {
-	struct mappings *mappings = context;
-	u64 begin_ns = clock_now_ns(), end_ns;
-	struct unwinding_found found;
-	int err;
+	u64 begin_ns = clock_now_ns();
+	int err = mappings_scan(&mappings->scanner, &mappings->batch, process->tgid, until_ns,
+				ret_found);
 
-	if (mappings->is_broken)
-		return true;
-	err = mappings_scan(&mappings->scanner, &mappings->batch, process->tgid, until_ns, &found);
-	want_stale(mappings);
-	end_ns = clock_now_ns();
-	mappings->counts.scan_ns += end_ns - begin_ns;
-	if (err == -EAGAIN)
-		return false;
+	mappings->counts.scan_ns += clock_now_ns() - begin_ns;
+	return err;
+}
+
+/* What came of it. The process may be gone then. */
+static void take_scan(struct mappings *mappings, struct process *process, u64 begin_ns, int err,
+		      const struct unwinding_found *found)
+{
+	u64 end_ns = clock_now_ns();
+
 	mappings->counts.scans++;
 	process_list_done(process, begin_ns, end_ns);
 	if (!err)
-		publish(mappings, process, &found);
+		publish(mappings, process, found);
 	else if (err == -ESTALE) /* as by an exec: it is looked at again, in due time */
 		process_list_want(&mappings->processes, process, end_ns);
 	else if (is_of_worker(err))
 		fail(mappings, err);
 	else if (err != -ENOSPC) /* no room for it: what it had before is still there */
 		look_away(mappings, process);
-	return true;
+}
+
+/* False: time is up, and it is not done. */
+static bool look_at(void *context, struct process *process, u64 until_ns)
+{
+	struct mappings *mappings = context;
+	u64 begin_ns = clock_now_ns();
+	struct unwinding_found found;
+	int err;
+
+	if (mappings->is_broken)
+		return true;
+	err = scan(mappings, process, until_ns, &found);
+	if (err != -EAGAIN)
+		take_scan(mappings, process, begin_ns, err, &found);
+	want_stale(mappings); /* last: it may name this one, which may be gone */
+	return err != -EAGAIN;
 }
 
 /* Those that ended without a word, as when the ring buffer had no room for it. */
@@ -367,8 +396,13 @@ static void sweep(struct mappings *mappings)
 
 u64 mappings_deadline(const struct mappings *mappings)
 {
-	return mappings->is_broken ? ~0ULL
-				   : process_list_due(&mappings->processes, mappings->sweep_ns);
+	u64 latest_ns = mappings->sweep_ns;
+
+	if (mappings->is_broken)
+		return ~0ULL;
+	if (mappings->sideband && mappings->hear_ns < latest_ns)
+		latest_ns = mappings->hear_ns;
+	return process_list_due(&mappings->processes, latest_ns);
 }
 
 void mappings_attend(struct mappings *mappings, u64 until_ns)

@@ -57,10 +57,10 @@ static void make_rows(struct mappings_scanner *scanner, u32 file, const struct f
 /* --- files --- */
 
 static void give_debug_file(struct mappings_scanner *scanner, int proc_fd, u32 file,
-			    const struct file_wants *wants)
+			    const struct file_wants *wants, bool is_trusted)
 {
 	_cleanup_close_ int fd = foreign_debug_open(&scanner->foreign, proc_fd, wants->build_id,
-						    wants->build_id_size);
+						    wants->build_id_size, is_trusted);
 
 	if (fd >= 0)
 		worker_unwinding_debug_file(scanner->worker, file, fd);
@@ -77,7 +77,7 @@ static int give_file(struct mappings_scanner *scanner, int proc_fd, u32 file,
 	if (err)
 		return err == -ENOSPC ? 0 : err; /* it is counted, and the rest goes on */
 	if (wants.debug)
-		give_debug_file(scanner, proc_fd, file, &wants);
+		give_debug_file(scanner, proc_fd, file, &wants, facts->is_trusted);
 	if (wants.rows)
 		make_rows(scanner, file, &wants);
 	return 0;
@@ -116,27 +116,12 @@ static int give_files(struct mappings_scanner *scanner, int proc_fd, u32 first,
 	return err;
 }
 
-/* Of one that has ended there is nothing to be read; it can still be opened. */
-static int open_maps(int proc_fd)
-{
-	int fd = openat(proc_fd, "maps", O_RDONLY | O_CLOEXEC);
-	char first;
-
-	if (fd < 0)
-		return -errno;
-	if (pread(fd, &first, 1, 0) == 1)
-		return fd;
-	close(fd);
-	return -ESRCH;
-}
-
 int mappings_scan(struct mappings_scanner *scanner, struct unwinding_batch *batch, u32 pid,
 		  u64 until_ns, struct unwinding_found *ret_found)
 {
-	_cleanup_close_ int proc_fd = foreign_process(pid);
-	_cleanup_close_ int maps_fd = proc_fd < 0 ? proc_fd : open_maps(proc_fd);
+	_cleanup_close_ int maps_fd = -1, proc_fd = foreign_process_maps(pid, &maps_fd);
 	struct unwinding_file files[UNWINDING_FILES_MAX];
-	int count = UNWINDING_FILES_MAX, err = maps_fd < 0 ? maps_fd : 0;
+	int count = UNWINDING_FILES_MAX, err = proc_fd < 0 ? proc_fd : 0;
 
 	for (u32 first = 0; !err && count == UNWINDING_FILES_MAX; first += UNWINDING_FILES_MAX) {
 		count = worker_unwinding_scan(scanner->worker, batch, pid, first ? -1 : maps_fd,

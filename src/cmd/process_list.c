@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/cleanup.h"
 #include "../base/clock.h"
 
 #define CALM_NS		(1 * NS_PER_S) /* without a scan, and the next one is at once again */
@@ -58,6 +59,11 @@ void process_list_want_at(struct process_list *list, struct process *process, u6
 			process->due_ns = due_ns;
 		return;
 	}
+	/* While all are looked at, each has its old place, too: see process_list_look(). */
+	if (list->waiting_count == ARRAY_SIZE(list->waiting)) {
+		list->refused++;
+		return;
+	}
 	process->is_waiting = true;
 	process->due_ns = due_ns;
 	list->waiting[list->waiting_count++] = process;
@@ -66,7 +72,8 @@ void process_list_want_at(struct process_list *list, struct process *process, u6
 void process_list_want(struct process_list *list, struct process *process, u64 now_ns)
 {
 	u32 doubled = process->scans < GAP_DOUBLED_MAX ? process->scans : GAP_DOUBLED_MAX;
-	u64 due_ns = process->last_ns ? process->last_ns + (GAP_NS << doubled) : 0;
+	u64 gap_ns = (GAP_NS << doubled) + doubled * process->cost_ns;
+	u64 due_ns = process->last_ns ? process->last_ns + gap_ns : 0;
 
 	process_list_want_at(list, process, due_ns < now_ns ? now_ns : due_ns);
 }
@@ -75,6 +82,7 @@ void process_list_done(struct process *process, u64 begin_ns, u64 end_ns)
 {
 	process->scans = process->last_ns + CALM_NS < begin_ns ? 0 : process->scans + 1;
 	process->last_ns = end_ns;
+	process->cost_ns = end_ns - begin_ns;
 }
 
 void process_list_remove(struct process_list *list, struct process *process)
@@ -98,7 +106,8 @@ void process_list_look(struct process_list *list, u64 until_ns,
 			break;
 		if (process->due_ns <= now_ns) {
 			process->is_waiting = false;
-			if (look(context, process, until_ns))
+			/* One that somebody wanted meanwhile is at the end already. */
+			if (look(context, process, until_ns) || process->is_waiting)
 				continue;
 			process->is_waiting = true;
 		}

@@ -16,6 +16,7 @@ struct process {
 	u32 tgid;
 	u32 scans;	   /* one shortly after the other */
 	u64 last_ns;	   /* scan; 0: none yet */
+	u64 cost_ns;	   /* of it: who has many mappings is looked at less often */
 	u64 due_ns;	   /* next scan, if is_waiting */
 	bool is_waiting;   /* in the list of those to be looked at */
 	bool is_published; /* the kernel side has it */
@@ -26,7 +27,7 @@ struct process {
 
 struct process_list {
 	struct number_map all;
-	struct process *waiting[PROCESS_LIST_MAX];
+	struct process *waiting[2 * PROCESS_LIST_MAX];
 	u32 waiting_count;
 	u64 refused; /* for which there was no room */
 };

@@ -38,38 +38,127 @@ int calltree_init(struct calltree *tree)
 void calltree_free(struct calltree *tree)
 {
 	hash_free(&tree->nodes);
+	free(tree->memos);
+	tree->memos = NULL;
 }
 
-static void add_to(struct calltree *tree, u32 node, const struct profile_sample *sample)
+/* PROFILE_NONE: no room, or more steps than a stack may have */
+static u32 add_frame(struct calltree *tree, const struct profile *profile, u32 frame,
+		     struct calltree_memo *memo)
 {
-	profile_sum_add(&((struct calltree_node *)hash_item(&tree->nodes, node))->sum, sample);
+	struct profile_step steps[PROFILE_INLINED_MAX + 1];
+	size_t left = profile_frame_steps(profile, frame, steps, ARRAY_SIZE(steps));
+
+	memo->depth++;
+	memo->steps = (u16)(memo->steps + left);
+	if (memo->depth > PROFILE_DEPTH_MAX || memo->steps > PROFILE_STEPS_MAX - 1)
+		return PROFILE_NONE;
+	while (left && memo->node != PROFILE_NONE) {
+		const struct profile_step *step = &steps[--left];
+
+		memo->node =
+			child_of(tree, memo->node, step->function, step->is_inlined, step->frame);
+	}
+	return memo->node;
 }
 
-void calltree_add(struct calltree *tree, const struct profile *profile,
-		  const struct profile_sample *sample, bool with_process)
+/*
+ * The node of a stack, from that of the next caller whose node is known: callers have many stacks
+ * in common. PROFILE_NONE: it is damaged, or does not fit, and is to be walked step by step.
+ */
+static u32 place_stack(struct calltree *tree, const struct profile *profile, u32 top,
+		       const struct profile_sample *sample)
+{
+	const struct profile_stack *stacks = (void *)profile->stacks.items;
+	const struct profile_stack *stack = hash_find(&profile->stacks, &sample->stack);
+	struct calltree_memo memo = {.top = top + 1, .stop = sample->stop, .node = top};
+	u32 chain[PROFILE_DEPTH_MAX];
+	size_t count = 0;
+
+	for (;; stack = stack->parent == PROFILE_NONE ? NULL : &stacks[stack->parent]) {
+		const struct calltree_memo *known = stack ? &tree->memos[stack - stacks] : NULL;
+
+		if (!stack || stack->frame == PROFILE_NONE || count == PROFILE_DEPTH_MAX)
+			return PROFILE_NONE;
+		if (known->top == memo.top && known->stop == memo.stop) {
+			memo = *known;
+			break;
+		}
+		chain[count++] = (u32)(stack - stacks);
+		if (!stack->parent_id) {
+			if (!profile_stop_is_complete(sample->stop))
+				memo.node = child_of(tree, top, profile->stop_marks[sample->stop],
+						     false, PROFILE_NONE);
+			break;
+		}
+	}
+	while (count-- && memo.node != PROFILE_NONE) {
+		if (add_frame(tree, profile, stacks[chain[count]].frame, &memo) == PROFILE_NONE)
+			return PROFILE_NONE;
+		tree->memos[chain[count]] = memo;
+	}
+	return memo.node;
+}
+
+/* Step by step: the innermost node that found room. */
+static u32 place_steps(struct calltree *tree, const struct profile *profile, u32 top,
+		       const struct profile_sample *sample)
 {
 	struct profile_step steps[PROFILE_STEPS_MAX];
 	size_t left = profile_steps(profile, sample->stack, sample->stop, steps);
-	struct calltree_node *last;
-	u32 at = 0, next = 0;
+	u32 at = top, next = top;
 
-	add_to(tree, 0, sample);
-	if (with_process)
-		next = child_of(tree, 0, profile_process(profile, sample)->function, false,
-				PROFILE_NONE);
-	if (next && next != PROFILE_NONE)
-		add_to(tree, at = next, sample);
 	while (left && next != PROFILE_NONE) {
 		const struct profile_step *step = &steps[--left];
 
 		next = child_of(tree, at, step->function, step->is_inlined, step->frame);
 		if (next != PROFILE_NONE)
-			add_to(tree, at = next, sample);
+			at = next;
 	}
 	tree->cut += next == PROFILE_NONE ? sample->count : 0;
+	return at;
+}
+
+void calltree_add(struct calltree *tree, const struct profile *profile,
+		  const struct profile_sample *sample, bool with_process)
+{
+	struct calltree_node *last;
+	u32 top = 0, at = PROFILE_NONE;
+
+	if (!tree->memos)
+		tree->memos = calloc(profile->stacks.count + 1, sizeof(*tree->memos));
+	if (with_process)
+		top = child_of(tree, 0, profile_process(profile, sample)->function, false,
+			       PROFILE_NONE);
+	if (top != PROFILE_NONE && tree->memos && sample->stack)
+		at = place_stack(tree, profile, top, sample);
+	if (top == PROFILE_NONE) {
+		tree->cut += sample->count;
+		at = 0;
+	} else if (at == PROFILE_NONE) {
+		at = place_steps(tree, profile, top, sample);
+	}
 	last = hash_item(&tree->nodes, at);
 	profile_sum_add(&last->self, sample);
 	last->stack = sample->stack;
+}
+
+/* Callers come before what they call. */
+static void sum_up(struct calltree *tree)
+{
+	for (size_t i = 0; i < tree->nodes.count; i++) {
+		struct calltree_node *node = hash_item(&tree->nodes, i);
+
+		node->sum = node->self;
+	}
+	for (size_t i = tree->nodes.count; i-- > 1;) {
+		const struct calltree_node *node = hash_item(&tree->nodes, i);
+		struct calltree_node *parent = hash_item(&tree->nodes, node->parent);
+
+		parent->sum.count = profile_add(parent->sum.count, node->sum.count);
+		parent->sum.weight_ns = profile_add(parent->sum.weight_ns, node->sum.weight_ns);
+		parent->sum.squares += node->sum.squares;
+	}
 }
 
 struct order {
@@ -103,6 +192,7 @@ int calltree_sort(struct calltree *tree, const struct profile *profile, bool by_
 
 	if (!indices)
 		return -ENOMEM;
+	sum_up(tree);
 	for (size_t i = 0; i < count; i++)
 		indices[i] = (u32)i + 1;
 	qsort_r(indices, count, sizeof(*indices), by_weight, &order);

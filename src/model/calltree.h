@@ -18,21 +18,33 @@ struct calltree_node {
 	u32 frame;	       /* index of one of its frames; PROFILE_NONE: it has none */
 	u32 first_child, next; /* heaviest first, once sorted; PROFILE_NONE: no more */
 	u32 child_count;
-	struct profile_sum sum;	 /* of all stacks that come through here */
+	struct profile_sum sum;	 /* of all stacks that come through here, once sorted */
 	struct profile_sum self; /* of those that end here */
 	u64 stack;		 /* id of one that ends here; 0: none */
 };
 
+/* Where a stack's innermost step is, below the node of a process, of those that stopped so. */
+struct calltree_memo {
+	u32 top; /* 1 + the process's node; 0: not known */
+	u32 stop;
+	u32 node;
+	u16 depth, steps; /* from the outermost on */
+};
+
 struct calltree {
-	struct hash nodes; /* struct calltree_node; the first is the root */
-	u64 cut;	   /* samples of which the inner end found no room */
+	struct hash nodes;	     /* struct calltree_node; the first is the root */
+	u64 cut;		     /* samples of which the inner end found no room */
+	struct calltree_memo *memos; /* of each stack the last; NULL: none yet, or no memory */
 };
 
 /* 0 or -ENOMEM */
 int calltree_init(struct calltree *tree);
 void calltree_free(struct calltree *tree);
 
-/* With the process as the outermost step if with_process. */
+/*
+ * With the process as the outermost step if with_process. All samples of a tree are of one profile,
+ * which does not change meanwhile.
+ */
 void calltree_add(struct calltree *tree, const struct profile *profile,
 		  const struct profile_sample *sample, bool with_process);
 

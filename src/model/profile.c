@@ -99,8 +99,8 @@ double profile_effective(const struct profile_sum *sum)
 
 void profile_sum_add(struct profile_sum *sum, const struct profile_sample *sample)
 {
-	sum->count += sample->count;
-	sum->weight_ns += sample->weight_ns;
+	sum->count = profile_add(sum->count, sample->count);
+	sum->weight_ns = profile_add(sum->weight_ns, sample->weight_ns);
 	sum->squares += sample->squares;
 }
 
@@ -305,9 +305,8 @@ int profile_finish(struct profile *profile)
 	return err;
 }
 
-/* A frame's functions, innermost first; as many as there is room for. */
-static size_t add_frame(const struct profile *profile, u32 index, struct profile_step *steps,
-			size_t room)
+size_t profile_frame_steps(const struct profile *profile, u32 index, struct profile_step *steps,
+			   size_t room)
 {
 	const struct profile_frame *frame = hash_item(&profile->frames, index);
 	u32 file = frame->file, line = frame->line;
@@ -351,7 +350,7 @@ size_t profile_steps(const struct profile *profile, u64 stack_id, u32 stop,
 	for (int depth = 0; stack && depth < PROFILE_DEPTH_MAX; depth++) {
 		if (stack->frame == PROFILE_NONE)
 			break;
-		count += add_frame(profile, stack->frame, steps + count, room - count);
+		count += profile_frame_steps(profile, stack->frame, steps + count, room - count);
 		if (!stack->parent_id)
 			return profile_stop_is_complete(stop)
 				       ? count

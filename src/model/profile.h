@@ -145,6 +145,10 @@ struct profile_step {
 	bool is_inlined;
 };
 
+/* A frame's functions, innermost first; as many as there is room for: how many. */
+size_t profile_frame_steps(const struct profile *profile, u32 index, struct profile_step *steps,
+			   size_t room);
+
 /*
  * The steps of a stack, innermost first: how many. A stack that is not complete ends in a mark that
  * says so. Bounded, whatever the session says of parents.
@@ -155,6 +159,14 @@ size_t profile_steps(const struct profile *profile, u64 stack, u32 stop,
 /* "name", or "module+0xaddress": the one place that decides how a frame is called. */
 void profile_frame_label(const struct profile *profile, const struct profile_frame *frame,
 			 char *buf, size_t size);
+
+/* No sum turns round, whatever a file says: a part is never more than the whole. */
+#define PROFILE_SUM_MAX (1ULL << 62)
+
+static inline u64 profile_add(u64 a, u64 b)
+{
+	return a < PROFILE_SUM_MAX && b < PROFILE_SUM_MAX - a ? a + b : PROFILE_SUM_MAX;
+}
 
 /*
  * How many samples of equal weight would tell as much (Kish): (Σw)² / Σw². A row of count samples

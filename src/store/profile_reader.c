@@ -253,8 +253,8 @@ static int on_sample(sqlite3_stmt *row, void *context)
 		return 0;
 	}
 	sample->process = (u32)(process - (struct profile_process *)profile->processes.items);
-	sample->count += values.count;
-	sample->weight_ns += values.weight_ns;
+	sample->count = profile_add(sample->count, values.count);
+	sample->weight_ns = profile_add(sample->weight_ns, values.weight_ns);
 	sample->squares += values.squares;
 	sample->mismatches += values.mismatches;
 	return 0;

@@ -121,6 +121,18 @@ static void free_slot(struct unwind_tables *tables, struct slot *slot)
 	*slot = (struct slot){0};
 }
 
+/*
+ * Mappings that were given up name it still, and somebody may still have them: the child of a
+ * process, of which we were not told. It is to find that they are over, not another module's rows.
+ */
+static void end_mappings_of(struct unwind_tables *tables, u32 module)
+{
+	for (u32 i = 0; i < tables->memory.mapping_count; i++)
+		if (tables->memory.mappings[i].module == module)
+			__atomic_store_n(&tables->memory.mappings[i].generation, 0,
+					 __ATOMIC_RELEASE);
+}
+
 /* The one that is out of use for longest, and that nobody reads any more: false if none is. */
 static bool evict(struct unwind_tables *tables, u64 now_ns)
 {
@@ -135,6 +147,7 @@ static bool evict(struct unwind_tables *tables, u64 now_ns)
 	}
 	if (!oldest)
 		return false;
+	end_mappings_of(tables, (u32)(oldest - tables->slots));
 	free_slot(tables, oldest);
 	tables->counts.evicted++;
 	return true;

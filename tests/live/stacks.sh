@@ -172,6 +172,10 @@ start "$work/burner" burn
 rm "$work/burner"
 burns "a binary deleted while it runs"
 
+cp "$oracle" "$work/burner"
+start "$work/burner" orphan
+burns "a process whose first thread has ended"
+
 root=$work/root
 mkdir -p "$root/bin"
 cp "$oracle" "$root/bin/burner"
@@ -186,6 +190,28 @@ burns "in a chroot"
 start unshare --mount --pid --fork --mount-proc sh -c \
 	'mount -t tmpfs tmpfs /mnt && cp "$0" /mnt/burner && exec /mnt/burner burn' "$oracle"
 burns "in a mount and pid namespace of its own"
+
+# --- names from a root of somebody's own making ---
+
+# names_of OWNER: of a program of root's own, whose debug file in its own root is this owner's
+names_of() {
+	# shellcheck disable=SC2016 # for the shell inside
+	start unshare --mount sh -c 'mount -t tmpfs tmpfs /usr/lib/debug && mkdir -p "$1" &&
+		cp "$2" "$1/$3.debug" && chown "$4" "$1/$3.debug" && exec "$0" burn' "$work/burner" \
+		"/usr/lib/debug/.build-id/${id:0:2}" "$work/lies" "${id:2}" "$1"
+	timeout 60 "$DWELL" record -F 499 -p "$target" -d 1 -o "$file" 2>"$work/err"
+	kill -9 "$target" "$burner" 2>/dev/null
+	wait "$burner" 2>/dev/null
+	percent "leaf = 'known_lie'" "$cpu"
+}
+
+strip -o "$work/burner" "$oracle"
+objcopy --redefine-sym known_compute=known_lie "$oracle" "$work/lies"
+id=$(readelf -n "$oracle" | sed -n 's/.*Build ID: //p')
+if [ -d /usr/lib/debug ] && [ -n "$id" ]; then
+	check "a debug file of root's own names functions" between "$(names_of 0)" 97 100
+	check "one that somebody else can write does not" between "$(names_of 65534)" 0 0
+fi
 
 # --- short lives ---
 

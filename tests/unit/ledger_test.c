@@ -66,6 +66,18 @@ static void wait_is_split_where_it_was_woken(void **state)
 	assert_int_equal(account.missed, 0);
 }
 
+/* Where nothing ran when the thread came back, what it left behind is not the next wait's. */
+static void stack_of_a_waker_is_of_its_wait(void **state)
+{
+	(void)state;
+	wait_for(STATE_BLOCKED_SLEEP, 0, 100, 1100);
+	account.waker_stack = 5;
+	get_cpu(100, 1650);
+	assert_int_equal(account.waker_stack, 5);
+	wait_for(STATE_BLOCKED_SLEEP, 0, 200, 1750);
+	assert_int_equal(account.waker_stack, 0);
+}
+
 static void preempted_thread_waits_for_a_cpu(void **state)
 {
 	(void)state;
@@ -295,6 +307,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(wait_is_split_where_it_was_woken, start),
+		cmocka_unit_test_setup(stack_of_a_waker_is_of_its_wait, start),
 		cmocka_unit_test_setup(preempted_thread_waits_for_a_cpu, start),
 		cmocka_unit_test_setup(missed_switch_in_is_found_by_run_time, start),
 		cmocka_unit_test_setup(missed_switch_out_leaves_the_rest_unattributed, start),

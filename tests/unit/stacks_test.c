@@ -46,6 +46,26 @@ static void sums_are_those_of_the_session(void **state)
 	profile_free(&profile);
 }
 
+/* A file may say what it likes: the whole is never less than a part of it. */
+static void sums_do_not_turn_round(void **state)
+{
+	struct profile profile;
+
+	(void)state;
+	read_stacks(&all, "UPDATE samples SET weight_ns = 9223372036854775807, count = weight_ns",
+		    &profile);
+	assert_int_equal(profile.all.weight_ns, PROFILE_SUM_MAX);
+	assert_int_equal(profile_add(PROFILE_SUM_MAX, ~0ULL), PROFILE_SUM_MAX);
+	assert_int_equal(profile_add(~0ULL, 1), PROFILE_SUM_MAX);
+	assert_int_equal(profile_add(3, 4), 7);
+	for (size_t i = 0; i < profile.samples.count; i++) {
+		const struct profile_sample *sample = hash_item(&profile.samples, i);
+
+		assert_true(sample->weight_ns <= profile.all.weight_ns);
+	}
+	profile_free(&profile);
+}
+
 static void filters_take_what_they_say(void **state)
 {
 	static const u32 server[] = {500}, worker[] = {501};
@@ -149,6 +169,29 @@ static void functions_add_up(void **state)
 	profile_free(&profile);
 }
 
+static u32 child_called(const struct calltree *tree, u32 at, u32 function)
+{
+	for (at = calltree_node(tree, at)->first_child; at != PROFILE_NONE;
+	     at = calltree_node(tree, at)->next)
+		if (calltree_node(tree, at)->function == function)
+			break;
+	return at;
+}
+
+/* However it was found: a sample is where its steps lead. */
+static void assert_is_in_tree(const struct calltree *tree, const struct profile *profile,
+			      const struct profile_sample *sample)
+{
+	struct profile_step steps[PROFILE_STEPS_MAX];
+	size_t left = profile_steps(profile, sample->stack, sample->stop, steps);
+	u32 at = child_called(tree, 0, profile_process(profile, sample)->function);
+
+	while (left && at != PROFILE_NONE)
+		at = child_called(tree, at, steps[--left].function);
+	assert_int_not_equal(at, PROFILE_NONE);
+	assert_true(calltree_node(tree, at)->self.count >= sample->count);
+}
+
 /* At each node: what ends there, and what its children have. */
 static void trees_sum_up(void **state)
 {
@@ -162,6 +205,8 @@ static void trees_sum_up(void **state)
 		calltree_add(&tree, &profile, hash_item(&profile.samples, i), true);
 	assert_int_equal(calltree_sort(&tree, &profile, false), 0);
 	assert_int_equal(calltree_node(&tree, 0)->sum.count, 215);
+	for (size_t i = 0; i < profile.samples.count; i++)
+		assert_is_in_tree(&tree, &profile, hash_item(&profile.samples, i));
 	for (u32 i = 0; i < tree.nodes.count; i++) {
 		const struct calltree_node *node = calltree_node(&tree, i);
 		u64 count = node->self.count, weight = node->self.weight_ns, last = ~0ULL;
@@ -351,6 +396,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_are_those_of_the_session),
+		cmocka_unit_test(sums_do_not_turn_round),
 		cmocka_unit_test(filters_take_what_they_say),
 		cmocka_unit_test(unknown_states_are_refused),
 		cmocka_unit_test(effective_samples_are_those_of_kish),

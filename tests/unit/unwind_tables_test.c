@@ -210,7 +210,10 @@ static void what_no_process_uses_makes_room(void **state)
 	assert_int_equal(unwind_tables_add(tables, &table, 7, now_ns), UNWIND_NO_TABLE);
 	assert_true(unwind_tables_has(tables, ids[0], 0));
 	now_ns++;
+	assert_int_equal(memory.mappings[process.first].generation, process.generation);
 	assert_int_not_equal(unwind_tables_add(tables, &table, 7, now_ns), UNWIND_NO_TABLE);
+	/* whoever still has the mapping, a child that we do not know, does not take the new rows */
+	assert_int_equal(memory.mappings[process.first].generation, 0);
 	unwind_tables_counts(tables, &counts);
 	assert_int_equal(counts.modules, 4);
 	assert_int_equal(counts.rows, ROWS);

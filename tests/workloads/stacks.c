@@ -319,3 +319,21 @@ void do_gaps(void)
 	truth("gaps", known_gaps(GAP_FRAMES, now() + 10000 * MS));
 	truth("own", thread_cpu());
 }
+
+/* --- a process without its first thread --- */
+
+static void *burn_on(void *unused)
+{
+	(void)unused;
+	do_burn();
+	return NULL;
+}
+
+/* Burns in a process whose first thread has ended: /proc shows nothing of that one. */
+void do_orphan(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, burn_on, NULL);
+	pthread_exit(NULL);
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Which waits have their stack taken, compiled for the host: whether those that are taken stand for
+ * all of them, and how many these are.
+ */
+#include "unit.h"
+
+#include "bpf_native.h"
+
+#define __uint(name, value) int(*name)[value]
+#define __type(name, type)  type *name
+#define SEC(name)
+
+static u64 now_ns;
+static void *choice_place(void);
+
+static u64 unwind_mix(u64 hash, u64 value)
+{
+	return (hash ^ value) * 0x9e3779b97f4a7c15ULL;
+}
+
+#define bpf_ktime_get_ns() now_ns
+#define bpf_map_lookup_elem(map, key)                                                              \
+	((void)(key), (void *)(map) == (void *)&live_configs ? (void *)fake.live : choice_place())
+#include "../../signals/sample/choice.bpf.h"
+
+#define MS 1000000ULL
+
+static struct choice choice;
+static struct live_config live;
+
+static void *choice_place(void)
+{
+	(void)sample_choices;
+	return &choice;
+}
+
+static int start(void **state)
+{
+	(void)state;
+	choice = (struct choice){0};
+	live = (struct live_config){.min_block_ns = 1 * MS, .block_stacks = 200};
+	fake.live = &live;
+	now_ns = 1000 * MS;
+	return 0;
+}
+
+/* Waits of all lengths, so many that the threshold goes up and down all the time. */
+static void what_is_taken_stands_for_all(void **state)
+{
+	double real = 0, taken = 0;
+	u64 x = 88172645463325252ULL, most = 0;
+
+	(void)state;
+	for (int i = 0; i < 4000000; i++) {
+		u64 ns, weight;
+
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		ns = 1 + (x >> 20) % (10000ULL << (x % 12));
+		now_ns += (i / 200000) % 2 ? 1 * MS : 10000; /* a storm, and a calm */
+		weight = choose_wait(ns);
+		assert_true(!weight || weight >= ns);
+		real += (double)ns;
+		taken += (double)weight;
+		most = choice.doublings > most ? choice.doublings : most;
+	}
+	assert_true(most >= 3); /* the threshold did change */
+	assert_true(taken > 0.97 * real && taken < 1.03 * real);
+}
+
+static void a_wait_over_the_threshold_stands_for_itself(void **state)
+{
+	(void)state;
+	assert_int_equal(choose_wait(5 * MS), 5 * MS);
+	live.block_stacks = 0;
+	assert_int_equal(choose_wait(5 * MS), 0);
+	assert_false(choose_waker(5 * MS));
+}
+
+/* A wait of years, chosen among a million: no sum turns round, nor becomes negative. */
+static void weights_do_not_overflow(void **state)
+{
+	(void)state;
+	assert_int_equal(weigh(3 * MS, 4), 12 * MS);
+	assert_int_equal(weigh(~0ULL, 1), WEIGHT_NS_MAX);
+	assert_int_equal(weigh(1ULL << 50, 1u << 20), WEIGHT_NS_MAX);
+	live.min_block_ns = 1000000000000ULL;
+	choice.doublings = CHOICE_DOUBLINGS_MAX;
+	assert_true(choose_wait(1) < 1ULL << 62);
+}
+
+/* Whoever wakes others all the time takes no more stacks of it than its share, nor none later. */
+static void wakers_have_a_share(void **state)
+{
+	u64 taken = 0;
+
+	(void)state;
+	assert_false(choose_waker(MS - 1));
+	for (int i = 0; i < 100000; i++) {
+		now_ns += 10000;
+		taken += choose_waker(2 * MS);
+	}
+	assert_true(taken >= 200 && taken <= 220);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(what_is_taken_stands_for_all, start),
+		cmocka_unit_test_setup(a_wait_over_the_threshold_stands_for_itself, start),
+		cmocka_unit_test_setup(weights_do_not_overflow, start),
+		cmocka_unit_test_setup(wakers_have_a_share, start),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
