@@ -97,7 +97,9 @@ double profile_effective(const struct profile_sum *sum)
 
 bool profile_is_even(const struct profile_sum *sum)
 {
-	return profile_effective(sum) >= 0.99 * (double)sum->count;
+	double effective = profile_effective(sum), count = (double)sum->count;
+
+	return effective >= 0.99 * count || (count >= 10 && effective >= count - 0.5);
 }
 
 void profile_sum_add(struct profile_sum *sum, const struct profile_sample *sample)
