@@ -31,6 +31,8 @@
 	function cut(text, columns) {
 		if (columns < 3)
 			return "";
+		for (let i = 0; text.length > columns && i < 8; i++) // template arguments tell least
+			text = text.replace(/<(?!…>)(?:[^<>]|<…>)+>/g, "<…>");
 		return text.length <= columns ? text : text.slice(0, columns - 1) + "…";
 	}
 
@@ -79,7 +81,9 @@
 	}
 
 	function show(box) {
-		details.textContent = cut(box.lines.join("   "), Math.floor(width / COLUMN));
+		const last = box.lines.length - 1; // how much: before what may be long
+		details.textContent = cut([box.lines[last]].concat(box.lines.slice(0, last)).join("   "),
+			Math.floor(width / COLUMN));
 	}
 
 	function reset() {
