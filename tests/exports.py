@@ -135,7 +135,7 @@ def check_svg(data, sums, _):
     roots = [g for g in boxes if g.get("data-p") == ""]
     expect("panels", len(roots), sum(bool(sums[kind]) for kind in ("cpu", "blocked")))
     titles = [g.find(space + "title").text for g in boxes]
-    expect("boxes without a share", [t for t in titles if " % of " not in t or " samples (" not in t], [])
+    expect("boxes without a share", [t for t in titles if " % of " not in t or " sample" not in t], [])
     known = {"svg", "style", "rect", "text", "g", "title", "foreignObject", "script", "div", "input", "button"}
     expect("foreign elements", {e.tag.rpartition("}")[2] for e in root.iter()} - known, set())
     expect("handlers", [k for e in root.iter() for k in e.attrib if k.startswith("on") or "href" in k], [])

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a flame graph does in a browser: hover, zoom, search, keys. It reads the drawing alone: data-x
-// and data-w are shares of the panel, data-p is the number of the box below, and the first line of a
+// and data-w are shares of the panel, data-p is the number of its caller's box, and the first line of a
 // box's title is its name. Without this script the drawing stands, and titles show on hover.
 "use strict";
 (function () {
 	const svg = document.documentElement;
-	const WIDTH = 1180, LEFT = 10, COLUMN = 6.63;
+	const LEFT = 10, COLUMN = 6.63, LEAST = 480;
+	let width = 1180;
 	const boxes = Array.from(svg.querySelectorAll(".f"), function (g) {
 		const title = g.querySelector("title").textContent;
 		return {
@@ -23,16 +24,20 @@
 	});
 	const details = svg.querySelector(".details"), hint = svg.querySelector(".hint");
 	const input = svg.querySelector("input"), head = svg.querySelector(".head");
+	const field = svg.querySelector("foreignObject"), note = svg.querySelector(".head .note");
+	const targets = new Map(); // of panels: the box that is zoomed to
 	let focused = -1, matches = [], at = -1;
 
 	function cut(text, columns) {
 		if (columns < 3)
 			return "";
+		for (let i = 0; text.length > columns && i < 8; i++) // template arguments tell least
+			text = text.replace(/<(?!…>)(?:[^<>]|<…>)+>/g, "<…>");
 		return text.length <= columns ? text : text.slice(0, columns - 1) + "…";
 	}
 
 	function place(box, x, w) {
-		const px = LEFT + x * WIDTH, pw = w * WIDTH;
+		const px = LEFT + x * width, pw = w * width;
 		box.rect.setAttribute("x", px.toFixed(2));
 		box.rect.setAttribute("width", (pw - Math.min(0.6, pw / 5)).toFixed(2));
 		box.text.setAttribute("x", (px + 3).toFixed(2));
@@ -40,6 +45,7 @@
 	}
 
 	function zoom(target) {
+		targets.set(target.panel, target);
 		boxes.forEach(function (box) {
 			if (box.panel !== target.panel)
 				return;
@@ -52,18 +58,36 @@
 			if (!isOut)
 				place(box, left, right - left);
 		});
-		show(target);
+	}
+
+	// As wide as the window. Where note and hint have no room side by side, what was found is shown.
+	function fit() {
+		svg.removeAttribute("viewBox");
+		svg.setAttribute("width", "100%");
+		const all = Math.max(svg.getBoundingClientRect().width, LEAST);
+		svg.setAttribute("width", all);
+		width = all - 2 * LEFT;
+		svg.querySelectorAll(".wide").forEach(function (rect) {
+			rect.setAttribute("width", all);
+		});
+		field.setAttribute("width", Math.min(400, all / 2));
+		field.setAttribute("x", all - LEFT - field.getAttribute("width"));
+		hint.setAttribute("x", all - LEFT);
+		const isTight = (note.textContent.length + hint.textContent.length + 3) * COLUMN > width;
+		const isSearching = svg.classList.contains("searching");
+		hint.classList.toggle("hidden", isTight && !isSearching);
+		note.classList.toggle("hidden", isTight && isSearching);
+		Array.from(targets.values()).forEach(zoom);
 	}
 
 	function show(box) {
-		details.textContent = cut(box.lines.join("   "), Math.floor(WIDTH / COLUMN));
+		const last = box.lines.length - 1; // how much: before what may be long
+		details.textContent = cut([box.lines[last]].concat(box.lines.slice(0, last)).join("   "),
+			Math.floor(width / COLUMN));
 	}
 
 	function reset() {
-		boxes.forEach(function (box) {
-			if (box.parent < 0)
-				zoom(box);
-		});
+		boxes.filter(function (box) { return box.parent < 0; }).forEach(zoom);
 		details.textContent = "";
 	}
 
@@ -75,6 +99,7 @@
 		focused = number;
 		if (boxes[number].g.classList.contains("hidden"))
 			zoom(boxes[number]);
+		show(boxes[number]);
 		boxes[number].g.setAttribute("tabindex", "0");
 		boxes[number].g.focus();
 		show(boxes[number]);
@@ -107,10 +132,11 @@
 		});
 		svg.classList.toggle("searching", !!fits);
 		at = -1;
-		hint.textContent = !fits ? hint.dataset.text : matches.length + " boxes match" +
+		hint.textContent = !fits ? hint.dataset.text : matches.length + (matches.length === 1 ? " box matches" : " boxes match") +
 			Array.from(sums, function (pair) {
 				return ", " + (100 * pair[1]).toFixed(1) + " % of " + pair[0].dataset.kind;
 			}).join("");
+		fit();
 	}
 
 	function next(step) {
@@ -128,8 +154,8 @@
 	}
 
 	const keys = {
-		ArrowUp: function () { focus(children[focused][0]); },
-		ArrowDown: function () { focus(boxes[focused].parent); },
+		ArrowDown: function () { focus(children[focused][0]); },
+		ArrowUp: function () { focus(boxes[focused].parent); },
 		ArrowLeft: function () { sibling(-1); },
 		ArrowRight: function () { sibling(1); },
 		Enter: function () { zoom(boxes[focused]); },
@@ -169,5 +195,8 @@
 	window.addEventListener("scroll", function () {
 		head.setAttribute("transform", "translate(0," + Math.max(window.scrollY, 0) + ")");
 	});
+	window.addEventListener("resize", fit);
 	svg.classList.add("live");
+	reset();
+	fit();
 }());

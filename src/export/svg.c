@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A flame graph that stands alone: one file, no network. A panel for each kind of samples, the
- * outermost call at the bottom, the heaviest on the left. It reads without its script, too: each
- * box has a title. Names are hostile: all of them are escaped, and the script takes them as text
- * only.
+ * outermost call on top, so that it is in view however deep the stacks are, and the heaviest on the
+ * left. It reads without its script, too, at its own width: each box has a title. Names are
+ * hostile: all of them are escaped, and the script takes them as text only.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -50,6 +50,7 @@ struct drawing {
 	bool by_count;
 	double narrowest; /* as a share */
 	u32 box_count;
+	u32 looks; /* a bit each: those that boxes have */
 	struct panel panels[PROFILE_KINDS];
 	size_t panel_count;
 };
@@ -178,7 +179,7 @@ static void write_title(const struct drawing *drawing, const struct panel *panel
 {
 	const struct profile *profile = drawing->profile;
 	const struct calltree_node *node = calltree_node(&panel->tree, index);
-	char buf[SVG_DURATION];
+	char buf[SVG_DURATION], samples[SVG_SAMPLES];
 
 	fputs("<title>", drawing->out);
 	svg_escaped(name, drawing->out);
@@ -192,11 +193,9 @@ static void write_title(const struct drawing *drawing, const struct panel *panel
 		svg_escaped(profile_text(profile, frame->source), drawing->out);
 		fputc(']', drawing->out);
 	}
-	fprintf(drawing->out,
-		"\n%.2f %% of %s: %s, %" PRIu64 " samples (%.0f effective); itself %s</title>",
+	fprintf(drawing->out, "\n%.2f %% of %s: %s, %s; itself %s</title>",
 		100 * share_of(drawing, panel, index), kind_title(panel->kind),
-		svg_duration(node->sum.weight_ns, buf), (uint64_t)node->sum.count,
-		profile_effective(&node->sum),
+		svg_duration(node->sum.weight_ns, buf), svg_samples(&node->sum, samples),
 		svg_duration(node->self.weight_ns, (char[SVG_DURATION]){0}));
 }
 
@@ -221,14 +220,15 @@ static void write_label(const char *name, double pixels, FILE *out)
 	fputs("…", out);
 }
 
-static void write_box(struct drawing *drawing, const struct panel *panel, u32 index, int bottom)
+static void write_box(struct drawing *drawing, const struct panel *panel, u32 index, int top)
 {
 	const struct calltree_node *node = calltree_node(&panel->tree, index);
 	const char *name = index ? profile_function_name(drawing->profile, node->function)
 				 : kind_title(panel->kind);
 	double share = share_of(drawing, panel, index);
 	double x = MARGIN + panel->xs[index] * INNER, width = share * INNER;
-	int y = bottom - ((int)panel->depths[index] + 1) * BOX;
+	int y = top + (int)panel->depths[index] * BOX;
+	enum look look = look_of(drawing, node);
 	FILE *out = drawing->out;
 
 	fprintf(out, "<g class=\"f\" tabindex=\"%d\" data-x=\"%.7f\" data-w=\"%.7f\" data-p=\"",
@@ -240,7 +240,8 @@ static void write_box(struct drawing *drawing, const struct panel *panel, u32 in
 	fprintf(out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" rx=\"1.5\" fill=\"", x,
 		y, width - (width < 3 ? width / 5 : 0.6),
 		BOX - 1); /* a gap, as the script has it */
-	svg_color(look_of(drawing, node), name, out);
+	drawing->looks |= 1U << look;
+	svg_color(look, name, out);
 	fprintf(out, "\"/><text x=\"%.2f\" y=\"%d\">", x + 3, y + BOX - 5);
 	write_label(name, width, out);
 	fputs("</text></g>\n", out);
@@ -254,15 +255,12 @@ static int panel_height(const struct panel *panel)
 static void write_panel(struct drawing *drawing, const struct panel *panel, int top)
 {
 	const struct profile_sum *sum = &calltree_node(&panel->tree, 0)->sum;
-	int bottom = top + PANEL_HEAD + ((int)panel->deepest + 1) * BOX;
-	char buf[SVG_DURATION];
+	char duration[SVG_DURATION], samples[SVG_SAMPLES];
 
 	fprintf(drawing->out, "<text class=\"kind\" x=\"%d\" y=\"%d\">%s</text>\n", MARGIN,
 		top + 17, kind_title(panel->kind));
-	fprintf(drawing->out,
-		"<text class=\"note\" x=\"%d\" y=\"%d\">%s, %" PRIu64 " samples (%.0f effective)",
-		MARGIN + 70, top + 17, svg_duration(sum->weight_ns, buf), (uint64_t)sum->count,
-		profile_effective(sum));
+	fprintf(drawing->out, "<text class=\"note\" x=\"%d\" y=\"%d\">%s, %s", MARGIN + 70,
+		top + 17, svg_duration(sum->weight_ns, duration), svg_samples(sum, samples));
 	if (panel->left_out)
 		fprintf(drawing->out, "; %" PRIu64 " boxes are too narrow, and left out",
 			(uint64_t)panel->left_out);
@@ -272,11 +270,12 @@ static void write_panel(struct drawing *drawing, const struct panel *panel, int 
 	fprintf(drawing->out, "</text>\n<g class=\"p\" data-kind=\"%s\">\n",
 		kind_title(panel->kind));
 	for (u32 node = 0; node != PROFILE_NONE; node = next_node(panel, node))
-		write_box(drawing, panel, node, bottom);
+		write_box(drawing, panel, node, top + PANEL_HEAD);
 	fputs("</g>\n", drawing->out);
 	drawing->box_count += (u32)(panel->tree.nodes.count - panel->left_out);
 }
 
+/* Of what there is. */
 static void write_legend(const struct drawing *drawing)
 {
 	static const enum look order[] = {LOOK_USER,	LOOK_INLINED, LOOK_KERNEL, LOOK_JIT,
@@ -286,6 +285,8 @@ static void write_legend(const struct drawing *drawing)
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
 		const char *name = svg_look_name(order[i]);
 
+		if (!(drawing->looks & 1U << order[i]))
+			continue;
 		fprintf(drawing->out,
 			"<rect x=\"%d\" y=\"50\" width=\"12\" height=\"12\" "
 			"rx=\"1.5\" fill=\"",
@@ -304,7 +305,8 @@ static void write_head(const struct drawing *drawing)
 	FILE *out = drawing->out;
 
 	fprintf(out,
-		"<g class=\"head\"><rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n"
+		"<g class=\"head\"><rect class=\"wide\" width=\"%d\" height=\"%d\" "
+		"fill=\"#fff\"/>\n"
 		"<text class=\"title\" x=\"%d\" y=\"22\">",
 		WIDTH, HEAD - 4, MARGIN);
 	svg_escaped(drawing->options->title ? drawing->options->title : "dwell", out);
@@ -343,7 +345,8 @@ static void draw(struct drawing *drawing)
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
 		"viewBox=\"0 0 %d %d\">\n<style><![CDATA[\n%s]]></style>\n",
 		WIDTH, height, WIDTH, height, css);
-	fprintf(out, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", WIDTH, height);
+	fprintf(out, "<rect class=\"wide\" width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", WIDTH,
+		height);
 	if (!drawing->panel_count)
 		fprintf(out, "<text x=\"%d\" y=\"%d\">no samples</text>\n", MARGIN, HEAD + 4);
 	for (size_t i = 0; i < drawing->panel_count; i++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "svg_paint.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "../base/cleanup.h"
@@ -59,6 +60,17 @@ const char *svg_duration(u64 ns, char buf[SVG_DURATION])
 		snprintf(buf, SVG_DURATION, "%.2f ms", value / 1e6);
 	else
 		snprintf(buf, SVG_DURATION, "%.1f us", value / 1e3);
+	return buf;
+}
+
+const char *svg_samples(const struct profile_sum *sum, char buf[SVG_SAMPLES])
+{
+	int at = snprintf(buf, SVG_SAMPLES, "%" PRIu64 " sample%s", (uint64_t)sum->count,
+			  sum->count == 1 ? "" : "s");
+
+	if (!profile_is_even(sum))
+		snprintf(buf + at, SVG_SAMPLES - (size_t)at, " (%.1f effective)",
+			 profile_effective(sum));
 	return buf;
 }
 

@@ -7,6 +7,7 @@
 
 #include "export.h"
 
+#define SVG_SAMPLES  96
 #define SVG_DURATION 32
 
 /* What a box is, and so its colour; the first are those of functions. */
@@ -29,6 +30,8 @@ void svg_color(enum look look, const char *name, FILE *out);
 /* Fit for XML, whatever it is. */
 void svg_escaped(const char *text, FILE *out);
 
+/* "1 sample", "415 samples (369.0 effective)" */
+const char *svg_samples(const struct profile_sum *sum, char buf[SVG_SAMPLES]);
 const char *svg_duration(u64 ns, char buf[SVG_DURATION]);
 
 #endif

@@ -143,6 +143,39 @@ void calltree_add(struct calltree *tree, const struct profile *profile,
 	last->stack = sample->stack;
 }
 
+static size_t count_kernel(const struct profile *profile, const struct profile_step *steps,
+			   size_t count)
+{
+	size_t kernel = 0;
+
+	while (kernel < count &&
+	       profile_function(profile, steps[kernel].function)->look == FUNCTION_KERNEL)
+		kernel++;
+	return kernel;
+}
+
+void calltree_add_callers(struct calltree *tree, const struct profile *profile,
+			  const struct profile_sample *sample, size_t most)
+{
+	struct profile_step steps[PROFILE_STEPS_MAX];
+	size_t count = profile_steps(profile, sample->stack, sample->stop, steps);
+	size_t first = sample->kind == SAMPLE_BLOCKED ? count_kernel(profile, steps, count) : 0;
+	u32 at = 0;
+
+	first = first < count ? first : 0;
+	for (size_t i = first; i < count && i - first < most; i++) {
+		u32 next =
+			child_of(tree, at, steps[i].function, steps[i].is_inlined, steps[i].frame);
+
+		if (next == PROFILE_NONE) {
+			tree->cut += sample->count;
+			break;
+		}
+		at = next;
+	}
+	profile_sum_add(&((struct calltree_node *)hash_item(&tree->nodes, at))->self, sample);
+}
+
 /* Callers come before what they call. */
 static void sum_up(struct calltree *tree)
 {

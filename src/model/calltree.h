@@ -48,6 +48,13 @@ void calltree_free(struct calltree *tree);
 void calltree_add(struct calltree *tree, const struct profile *profile,
 		  const struct profile_sample *sample, bool with_process);
 
+/*
+ * The other way round: from the innermost outwards, so many calls at most. Of a wait without the
+ * kernel's, if there are others: how it waits is not what is asked.
+ */
+void calltree_add_callers(struct calltree *tree, const struct profile *profile,
+			  const struct profile_sample *sample, size_t most);
+
 /* Children in order, heaviest first, by time or by count: 0 or -ENOMEM. */
 int calltree_sort(struct calltree *tree, const struct profile *profile, bool by_count);
 

@@ -85,9 +85,7 @@ bool profile_state_fits(const char *wanted, const char *state)
 
 bool profile_state_is_of_kind(const char *state, u32 kind)
 {
-	if (profile_state_fits("cpu", state))
-		return kind == SAMPLE_CPU;
-	return !profile_state_fits("blocked", state) || kind == SAMPLE_BLOCKED;
+	return profile_state_fits("cpu", state) == (kind == SAMPLE_CPU);
 }
 
 double profile_effective(const struct profile_sum *sum)
@@ -95,6 +93,13 @@ double profile_effective(const struct profile_sum *sum)
 	double weight = (double)sum->weight_ns;
 
 	return sum->squares > 0 ? weight * weight / sum->squares : 0;
+}
+
+bool profile_is_even(const struct profile_sum *sum)
+{
+	double effective = profile_effective(sum), count = (double)sum->count;
+
+	return effective >= 0.99 * count || (count >= 10 && effective >= count - 0.5);
 }
 
 void profile_sum_add(struct profile_sum *sum, const struct profile_sample *sample)

@@ -173,6 +173,9 @@ static inline u64 profile_add(u64 a, u64 b)
  * has count times the weight over count.
  */
 double profile_effective(const struct profile_sum *sum);
+
+/* All of about one weight, as on a CPU: there are as many effective ones as samples. */
+bool profile_is_even(const struct profile_sum *sum);
 void profile_sum_add(struct profile_sum *sum, const struct profile_sample *sample);
 
 bool profile_stop_is_complete(u32 stop);

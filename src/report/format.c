@@ -184,10 +184,23 @@ const char *format_effective(const struct profile_sum *sum, char *buf)
 	double effective = profile_effective(sum);
 
 	/* Few of them are what matters: there a tenth is told. */
-	if (effective < 9.95 && effective - (double)(u64)effective >= 0.05)
+	if (effective < 9.95) {
 		snprintf(buf, FORMAT_BYTES, "%.1f", effective);
-	else
+		if (!strcmp(buf + 1, ".0"))
+			buf[1] = '\0';
+	} else {
 		format_number(effective < 1e18 ? (u64)(effective + 0.5) : (u64)1e18, buf);
+	}
+	return buf;
+}
+
+const char *format_samples(const struct profile_sum *sum, char *buf)
+{
+	*buf = '\0';
+	format_add(buf, SAMPLES_BYTES, "%s sample%s", NUMBER(sum->count),
+		   sum->count == 1 ? "" : "s");
+	if (!profile_is_even(sum))
+		format_add(buf, SAMPLES_BYTES, " (%s effective)", EFFECTIVE(sum));
 	return buf;
 }
 

@@ -9,8 +9,9 @@
 
 #include "digest.h"
 
-#define FORMAT_BYTES 32
-#define CAUSE_BYTES  640
+#define FORMAT_BYTES  32
+#define SAMPLES_BYTES 96
+#define CAUSE_BYTES   640
 
 enum ink { INK_PLAIN, INK_STRONG, INK_FAINT, INK_WARN, INK_GOOD };
 
@@ -33,6 +34,7 @@ void page_wrap(const struct page *page, int at, int indent, const char *text);
 #define SHARE(part, whole)	  format_share(part, whole, (char[FORMAT_BYTES]){0})
 #define COLUMN_SHARE(part, whole) format_column_share(part, whole, (char[FORMAT_BYTES]){0})
 #define EFFECTIVE(sum)		  format_effective(sum, (char[FORMAT_BYTES]){0})
+#define SAMPLES(sum)		  format_samples(sum, (char[SAMPLES_BYTES]){0})
 #define BYTES(bytes)		  format_bytes(bytes, (char[FORMAT_BYTES]){0})
 #define ESCAPED(text)		  format_escaped(text, (char[2 * DIGEST_TEXT]){0}, 2 * DIGEST_TEXT)
 
@@ -42,6 +44,8 @@ const char *format_share(u64 part, u64 whole, char *buf); /* 61 %, 0.3 %, <0.1 %
 const char *format_column_share(u64 part, u64 whole, char *buf); /* 61.2 %: digits line up */
 const char *format_bytes(u64 bytes, char *buf);
 const char *format_effective(const struct profile_sum *sum, char *buf); /* 48,000; 3.4 */
+/* "1 sample", "415 samples (369 effective)": what says nothing new is left out */
+const char *format_samples(const struct profile_sum *sum, char *buf);
 const char *format_escaped(const char *text, char *buf, size_t size);
 double percent(u64 part, u64 whole);
 

@@ -163,7 +163,7 @@ void json_write_stacks(struct json_writer *writer, const struct digest *digest)
 	_cleanup_free_ bool *is_used = calloc(profile->frames.count + 1, sizeof(*is_used));
 	struct profile_sum left = {0};
 	struct hash stacks;
-	int err = stacks_find(profile, -1, -1, &stacks);
+	int err = stacks_find(profile, &stacks);
 
 	if (err || !is_used)
 		writer->err = -ENOMEM;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define HOT_KEY_BYTES	__builtin_offsetof(struct hot_stack, sum)
+#define ALIKE_KEY_BYTES __builtin_offsetof(struct alike_stacks, stack)
 #define WAKER_KEY_BYTES __builtin_offsetof(struct hot_waker, sum)
 
 static int by_weight(const struct profile_sum *x, const struct profile_sum *y)
@@ -46,15 +47,13 @@ static void key_of(const struct profile_sample *sample, struct hot_stack *ret_ke
 				      .stop = sample->stop};
 }
 
-int stacks_find(const struct profile *profile, int kind, int state, struct hash *ret_stacks)
+int stacks_find(const struct profile *profile, struct hash *ret_stacks)
 {
 	hash_init(ret_stacks, sizeof(struct hot_stack), HOT_KEY_BYTES, PROFILE_SAMPLES_MAX);
 	for (size_t i = 0; i < profile->samples.count; i++) {
 		const struct profile_sample *sample = hash_item(&profile->samples, i);
 		struct hot_stack key, *stack;
 
-		if ((kind >= 0 && sample->kind != kind) || (state >= 0 && sample->state != state))
-			continue;
 		key_of(sample, &key);
 		stack = hash_add(ret_stacks, &key);
 		if (!stack)
@@ -65,33 +64,120 @@ int stacks_find(const struct profile *profile, int kind, int state, struct hash 
 	return 0;
 }
 
+static int add_waker(struct hash *wakers, const struct profile_sample *sample)
+{
+	struct hot_waker key = {
+		.stack = sample->waker_stack, .tid = sample->waker, .kind = sample->waker_kind};
+	struct hot_waker *waker;
+
+	if (!sample->waker && !sample->waker_kind)
+		return 0; /* not known */
+	waker = hash_add(wakers, &key);
+	if (!waker)
+		return -ENOMEM;
+	profile_sum_add(&waker->sum, sample);
+	return 0;
+}
+
 int stacks_wakers(const struct profile *profile, const struct hot_stack *stack,
 		  struct hash *ret_wakers)
 {
 	const struct profile_stack *found = hash_find(&profile->stacks, &stack->stack);
 	const struct profile_sample *sample;
+	int err = 0;
 
 	hash_init(ret_wakers, sizeof(struct hot_waker), WAKER_KEY_BYTES, PROFILE_SAMPLES_MAX);
-	for (u32 i = found ? found->first_sample : PROFILE_NONE; i != PROFILE_NONE;
+	for (u32 i = found ? found->first_sample : PROFILE_NONE; !err && i != PROFILE_NONE;
 	     i = sample->next) {
-		struct hot_waker waker_key, *waker;
 		struct hot_stack key;
 
 		sample = hash_item(&profile->samples, i);
 		key_of(sample, &key);
-		if (memcmp(&key, stack, HOT_KEY_BYTES) != 0 ||
-		    (!sample->waker && !sample->waker_kind))
-			continue;
-		waker_key = (struct hot_waker){.stack = sample->waker_stack,
-					       .tid = sample->waker,
-					       .kind = sample->waker_kind};
-		waker = hash_add(ret_wakers, &waker_key);
-		if (!waker)
-			return -ENOMEM;
-		profile_sum_add(&waker->sum, sample);
+		if (!memcmp(&key, stack, HOT_KEY_BYTES))
+			err = add_waker(ret_wakers, sample);
 	}
 	sort(ret_wakers, by_waker_weight);
+	return err;
+}
+
+/* As they read: calls of a function by itself are one. */
+static u64 hash_functions(const struct profile *profile, const struct profile_sample *sample)
+{
+	struct profile_step steps[PROFILE_STEPS_MAX];
+	size_t count = profile_steps(profile, sample->stack, sample->stop, steps);
+	u64 hash = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (i && steps[i].function == steps[i - 1].function)
+			continue;
+		hash = (hash ^ (steps[i].function + 1)) * 0x9e3779b97f4a7c15ULL;
+		hash ^= hash >> 29;
+	}
+	return hash;
+}
+
+static void alike_key_of(const struct profile *profile, const struct profile_sample *sample,
+			 struct alike_stacks *ret_key)
+{
+	*ret_key = (struct alike_stacks){.functions = hash_functions(profile, sample),
+					 .comm = profile_process(profile, sample)->comm,
+					 .kind = sample->kind,
+					 .state = sample->state,
+					 .stop = sample->stop};
+}
+
+static int by_alike_weight(const void *a, const void *b)
+{
+	const struct alike_stacks *x = a, *y = b;
+	int order = by_weight(&x->sum, &y->sum);
+
+	return order ? order : memcmp(&x->stack, &y->stack, sizeof(x->stack));
+}
+
+int stacks_find_alike(const struct profile *profile, struct hash *ret_stacks)
+{
+	hash_init(ret_stacks, sizeof(struct alike_stacks), ALIKE_KEY_BYTES, PROFILE_SAMPLES_MAX);
+	for (size_t i = 0; i < profile->samples.count; i++) {
+		const struct profile_sample *sample = hash_item(&profile->samples, i);
+		struct alike_stacks key, *stacks;
+
+		if (!sample->stack)
+			continue;
+		alike_key_of(profile, sample, &key);
+		stacks = hash_add(ret_stacks, &key);
+		if (!stacks)
+			return -ENOMEM;
+		stacks->is_many |= stacks->sum.count && stacks->process != sample->process;
+		stacks->process = sample->process;
+		if (sample->weight_ns >= stacks->heaviest_ns) {
+			stacks->heaviest_ns = sample->weight_ns;
+			stacks->stack = sample->stack;
+		}
+		profile_sum_add(&stacks->sum, sample);
+	}
+	sort(ret_stacks, by_alike_weight);
 	return 0;
+}
+
+int stacks_wakers_alike(const struct profile *profile, const struct alike_stacks *stacks,
+			struct hash *ret_wakers)
+{
+	int err = 0;
+
+	hash_init(ret_wakers, sizeof(struct hot_waker), WAKER_KEY_BYTES, PROFILE_SAMPLES_MAX);
+	for (size_t i = 0; !err && i < profile->samples.count; i++) {
+		const struct profile_sample *sample = hash_item(&profile->samples, i);
+		struct alike_stacks key;
+
+		if (!sample->stack || sample->kind != stacks->kind ||
+		    sample->state != stacks->state)
+			continue; /* cheaper than its functions */
+		alike_key_of(profile, sample, &key);
+		if (!memcmp(&key, stacks, ALIKE_KEY_BYTES))
+			err = add_waker(ret_wakers, sample);
+	}
+	sort(ret_wakers, by_waker_weight);
+	return err;
 }
 
 static int by_group_weight(const void *a, const void *b)

@@ -27,8 +27,8 @@ struct hot_waker {
 	struct profile_sum sum;
 };
 
-/* Heaviest first; state -1: of all. Samples without a stack too: 0 or -ENOMEM. */
-int stacks_find(const struct profile *profile, int kind, int state, struct hash *ret_stacks);
+/* Heaviest first. Samples without a stack too: 0 or -ENOMEM. */
+int stacks_find(const struct profile *profile, struct hash *ret_stacks);
 
 /*
  * Of one stack that is in the session, heaviest first; without those of whom nothing is known: 0 or
@@ -36,6 +36,28 @@ int stacks_find(const struct profile *profile, int kind, int state, struct hash 
  */
 int stacks_wakers(const struct profile *profile, const struct hot_stack *stack,
 		  struct hash *ret_wakers);
+
+/*
+ * For a person: samples in one state whose stacks read alike. Their functions are the same, however
+ * deep a recursion is, and so are the names of their processes. Opens with its key.
+ */
+struct alike_stacks {
+	u64 functions; /* a hash of them */
+	u32 comm;      /* text */
+	u8 kind, state, stop;
+	u8 unused;
+	/* the key ends here */
+	u64 stack; /* id of the one with the heaviest sample */
+	u64 heaviest_ns;
+	u32 process;  /* index of one of them */
+	bool is_many; /* processes */
+	struct profile_sum sum;
+};
+
+/* As the two above; but no samples without a stack. */
+int stacks_find_alike(const struct profile *profile, struct hash *ret_stacks);
+int stacks_wakers_alike(const struct profile *profile, const struct alike_stacks *stacks,
+			struct hash *ret_wakers);
 
 /* A kind of samples in a state. */
 struct stack_group {

@@ -1,28 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the report itself says of stacks: how good they are, and the hottest in a line each. */
+/* What the report itself says of stacks: how good they are, and where most of it was. */
 #include <string.h>
 
 #include "../base/utf8.h"
-#include "stacks.h"
+#include "../model/calltree.h"
 #include "text_stacks.h"
 
-#define HOT_SHOWN 3
+#define HOT_SHOWN    3
+#define HOT_SHARE    20 /* one in so many is worth a line */
+#define HOT_CALLERS  8
+#define NAME_COLUMNS 40
 
-/* "leaf ← caller ← …", as much of it as there is room for. */
-static void print_line(const struct digest *digest, const struct page *page,
-		       const struct hot_stack *stack, int room)
+/*
+ * "leaf ← caller ← …": callers as long as most of it came through them, and there is room on two
+ * lines.
+ */
+static void print_line(const struct profile *profile, const struct page *page, int at,
+		       const struct calltree *tree, u32 index)
 {
-	const struct profile *profile = &digest->profile;
-	struct profile_step steps[PROFILE_STEPS_MAX];
-	size_t count = profile_steps(profile, stack->stack, stack->stop, steps);
-	char line[4096] = "", cut[4096];
+	u64 most = calltree_node(tree, index)->sum.weight_ns / 2;
+	size_t room = 2 * (size_t)(page->columns - at) - NAME_COLUMNS / 2;
+	char line[2 * HOT_CALLERS * (NAME_COLUMNS * 4 + 16)] = "";
 
-	for (size_t i = 0; i < count && strlen(line) < sizeof(line) / 2; i++)
-		format_add(line, sizeof(line), "%s%s%s", i ? " ← " : "",
-			   ESCAPED(profile_function_name(profile, steps[i].function)),
-			   function_suffix(profile, steps[i].function, steps[i].is_inlined));
-	format_cut(line, room, cut, sizeof(cut));
-	fprintf(page->out, "%s\n", cut);
+	for (; index != PROFILE_NONE; index = calltree_node(tree, index)->first_child) {
+		const struct calltree_node *node = calltree_node(tree, index);
+		char name[2 * PROFILE_NAME_BYTES];
+
+		if (node->sum.weight_ns < most)
+			break;
+		format_function(profile, node->function, node->is_inlined, NAME_COLUMNS, name,
+				sizeof(name));
+		if (*line && utf8_columns(line) + utf8_columns(name) + 3 > room) {
+			format_add(line, sizeof(line), " ← …");
+			break;
+		}
+		format_add(line, sizeof(line), "%s%s", *line ? " ← " : "", name);
+	}
+	page_wrap(page, at, at + 2, line);
 }
 
 /* Of what takes most time, if it is not waiting for work. */
@@ -31,32 +45,45 @@ int text_hot(const struct digest *digest, const struct page *page)
 	const struct profile *profile = &digest->profile;
 	struct stack_group groups[STACK_GROUPS_MAX];
 	const struct stack_group *group = &groups[0];
+	const char *state;
+	struct calltree tree;
 	char about[256] = "";
-	struct hash stacks;
+	u32 index;
 	int err;
 
 	if (!stacks_groups(profile, groups))
 		return 0;
-	err = stacks_find(profile, (int)group->kind, (int)group->state, &stacks);
-	format_add(about, sizeof(about), " of %s: share, samples (effective); more: --why %s",
-		   ESCAPED(digest->state_names[group->state]),
-		   ESCAPED(digest->state_names[group->state]));
-	page_heading(page, "HOT STACKS", about);
-	for (size_t i = 0; !err && i < stacks.count && i < HOT_SHOWN; i++) {
-		const struct hot_stack *stack = hash_item(&stacks, i);
-		const struct profile_process *process =
-			hash_item(&profile->processes, stack->process);
-		char name[DIGEST_TEXT];
+	err = calltree_init(&tree);
+	for (size_t i = 0; !err && i < profile->samples.count; i++) {
+		const struct profile_sample *sample = hash_item(&profile->samples, i);
+
+		if (sample->kind == group->kind && sample->state == group->state)
+			calltree_add_callers(&tree, profile, sample, HOT_CALLERS);
+	}
+	if (!err)
+		err = calltree_sort(&tree, profile, false);
+	state = ESCAPED(digest->state_names[group->state]);
+	format_add(about, sizeof(about), " of %s: share, samples%s; more: --why %s", state,
+		   profile_is_even(&group->sum) ? "" : " (effective)", state);
+	if (!err)
+		page_heading(page, "HOT STACKS", about);
+	index = err ? PROFILE_NONE : calltree_node(&tree, 0)->first_child;
+	for (int i = 0; index != PROFILE_NONE && i < HOT_SHOWN; i++) {
+		const struct calltree_node *node = calltree_node(&tree, index);
 		int at;
 
-		format_cut(profile_text(profile, process->comm), 15, name, sizeof(name));
-		at = fprintf(page->out, "  %7s %6s (%s)  ",
-			     COLUMN_SHARE(stack->sum.weight_ns, group->sum.weight_ns),
-			     NUMBER(stack->sum.count), EFFECTIVE(&stack->sum));
-		fprintf(page->out, "%s: ", name);
-		print_line(digest, page, stack, page->columns - at - (int)utf8_columns(name) - 2);
+		if (i && node->sum.weight_ns < group->sum.weight_ns / HOT_SHARE)
+			break;
+		at = fprintf(page->out, "  %7s %6s",
+			     COLUMN_SHARE(node->sum.weight_ns, group->sum.weight_ns),
+			     NUMBER(node->sum.count));
+		if (!profile_is_even(&group->sum))
+			at += fprintf(page->out, " (%s)", EFFECTIVE(&node->sum));
+		at += fprintf(page->out, "  ");
+		print_line(profile, page, at, &tree, index);
+		index = node->next;
 	}
-	hash_free(&stacks);
+	calltree_free(&tree);
 	return err;
 }
 
@@ -78,8 +105,8 @@ void text_stacks_quality(const struct digest *digest, const struct page *page)
 				profile_sum_add(&sum, sample);
 		}
 		if (sum.count)
-			format_add(line, sizeof(line), " %s %s samples (%s effective),",
-				   profile_kind_name(kind), NUMBER(sum.count), EFFECTIVE(&sum));
+			format_add(line, sizeof(line), " %s %s,", profile_kind_name(kind),
+				   SAMPLES(&sum));
 	}
 	format_add(line, sizeof(line), " %s complete",
 		   COLUMN_SHARE(profile->complete, profile->all.count));

@@ -19,6 +19,12 @@ static void warn(const struct page *page, const char *text)
 	page_wrap(page, 4, 4, text);
 }
 
+/* Above stacks the ledger's checks, its costs and its hooks are news only if they are bad. */
+static bool is_brief(const struct digest *digest)
+{
+	return digest->options->stacks || digest->options->why;
+}
+
 static void print_window(const struct digest *digest, const struct quality *quality,
 			 const struct page *page)
 {
@@ -86,13 +92,15 @@ static void print_checks(const struct digest *digest, const struct quality *qual
 	char wrong[LINE_BYTES] = "";
 
 	add_checks(line, quality);
+	line[strlen(line) - 2] = '\0';
 	for (size_t i = 0; i < quality->check_count; i++) {
 		if (!check_is_within(&quality->checks[i]))
 			add_wrong(wrong, &quality->checks[i]);
 	}
-	line[strlen(line) - 2] = '\0';
-	fputs("  ", page->out);
-	page_wrap(page, 2, 2, line);
+	if (!is_brief(digest)) {
+		fputs("  ", page->out);
+		page_wrap(page, 2, 2, line);
+	}
 	if (*wrong && !digest->is_slice) {
 		wrong[strlen(wrong) - 2] = '\0';
 		warn(page, wrong);
@@ -180,7 +188,7 @@ static void print_hooks(const struct digest *digest, const struct page *page)
 			   ESCAPED(hook->failure));
 		warn(page, line);
 	}
-	if (*instead) {
+	if (*instead && !is_brief(digest)) {
 		fputs("  ", page->out);
 		page_wrap(page, 2, 2, instead);
 	}
@@ -258,7 +266,8 @@ void text_quality(const struct digest *digest, const struct page *page)
 	if (digest->is_slice)
 		print_slice(digest, page);
 	print_checks(digest, &quality, page);
-	print_overhead(digest, page);
+	if (!is_brief(digest))
+		print_overhead(digest, page);
 	text_stacks_quality(digest, page);
 	print_labels(digest, page);
 	if (digest->is_killed)

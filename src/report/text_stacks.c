@@ -6,18 +6,19 @@
 
 #include "../base/utf8.h"
 #include "../model/calltree.h"
-#include "stacks.h"
+#include "short_name.h"
 #include "text_stacks.h"
 
 #define GROUPS_SHOWN   6
+#define GROUP_SHARE    100 /* one in so many of all is worth a tree */
 #define SIBLINGS_SHOWN 4
 #define SIBLING_SHARE  100 /* one in so many of its group is worth a line */
-#define CHAIN_ENDS     3   /* of a chain of calls without a branch, this many at each end */
+#define CHAIN_BEGIN    3   /* of a chain of calls without a branch, this many at its begin */
+#define USER_CALLS     6   /* and at its end, of the program's own */
+#define KERNEL_CALLS   3   /* and of the kernel's */
 #define INDENT_MAX     24
-#define PARTS_SHOWN    20
 #define PROCESSES_OPEN 3
-#define OPEN_SHARE     5  /* one in so many */
-#define LINE_BEGINS    31 /* what print_sum() takes */
+#define OPEN_SHARE     5 /* one in so many */
 
 const char *function_suffix(const struct profile *profile, u32 function, bool is_inlined)
 {
@@ -28,28 +29,29 @@ const char *function_suffix(const struct profile *profile, u32 function, bool is
 	return look == FUNCTION_KERNEL ? " [k]" : look == FUNCTION_JIT ? " [jit]" : "";
 }
 
+const char *function_module(const struct profile *profile, u32 function)
+{
+	const struct profile_function *found = profile_function(profile, function);
+	const char *module = profile_module_name(profile, found->module);
+
+	return *module == '[' || found->look == FUNCTION_UNNAMED ? "" : module;
+}
+
 void format_function(const struct profile *profile, u32 function, bool is_inlined, int columns,
 		     char *buf, size_t size)
 {
 	const char *suffix = function_suffix(profile, function, is_inlined);
 
-	format_cut(profile_function_name(profile, function), columns - (int)strlen(suffix), buf,
+	short_name(profile_function_name(profile, function), columns - (int)strlen(suffix), buf,
 		   size);
 	format_add(buf, size, "%s", suffix);
-}
-
-/* What a line of the tree opens with; what comes after has the rest of the page. */
-static int print_sum(const struct page *page, const struct profile_sum *sum,
-		     const struct profile_sum *whole)
-{
-	return fprintf(page->out, "%9s %9s %9s  ", COLUMN_SHARE(sum->weight_ns, whole->weight_ns),
-		       NUMBER(sum->count), EFFECTIVE(sum));
 }
 
 struct printer {
 	const struct digest *digest;
 	const struct page *page;
 	const struct calltree *tree;
+	bool with_effective; /* where they differ from the samples */
 };
 
 static const struct profile_sum *whole_of(const struct printer *printer)
@@ -57,10 +59,22 @@ static const struct profile_sum *whole_of(const struct printer *printer)
 	return &calltree_node(printer->tree, 0)->sum;
 }
 
+/* What a line of the tree opens with; what comes after has the rest of the page. */
+static int print_sum(const struct printer *printer, const struct profile_sum *sum)
+{
+	FILE *out = printer->page->out;
+	int at = fprintf(out, "%9s %8s", COLUMN_SHARE(sum->weight_ns, whole_of(printer)->weight_ns),
+			 NUMBER(sum->count));
+
+	if (printer->with_effective)
+		at += fprintf(out, " %9s", EFFECTIVE(sum));
+	return at + fprintf(out, "  ");
+}
+
 static void print_node(const struct printer *printer, u32 index, int indent, bool is_closed)
 {
 	const struct calltree_node *node = calltree_node(printer->tree, index);
-	int at = print_sum(printer->page, &node->sum, whole_of(printer));
+	int at = print_sum(printer, &node->sum);
 	char name[2 * PROFILE_NAME_BYTES];
 
 	indent = indent < INDENT_MAX ? indent : INDENT_MAX;
@@ -75,12 +89,17 @@ static void print_node(const struct printer *printer, u32 index, int indent, boo
 static void print_rest(const struct printer *printer, const struct profile_sum *sum, int indent,
 		       const char *what)
 {
-	print_sum(printer->page, sum, whole_of(printer));
+	print_sum(printer, sum);
 	fprintf(printer->page->out, "%*s%s%s%s\n", indent < INDENT_MAX ? indent : INDENT_MAX, "",
 		page_ink(printer->page, INK_FAINT), what, page_ink(printer->page, INK_PLAIN));
 }
 
-/* Those beside the one that is open: a line each for the heavy ones, one for the rest. */
+static void print_path(const struct printer *printer, u32 index, int first_depth);
+
+/*
+ * Those beside the one that is open: those that are heavy too are opened (few can be), a line each
+ * for others, one for the rest.
+ */
 static void print_siblings(const struct printer *printer, u32 index, int indent)
 {
 	u64 least = whole_of(printer)->weight_ns / SIBLING_SHARE;
@@ -91,6 +110,10 @@ static void print_siblings(const struct printer *printer, u32 index, int indent)
 	for (; index != PROFILE_NONE; index = calltree_node(printer->tree, index)->next) {
 		const struct calltree_node *node = calltree_node(printer->tree, index);
 
+		if (node->sum.weight_ns >= whole_of(printer)->weight_ns / OPEN_SHARE) {
+			print_path(printer, index, indent);
+			continue;
+		}
 		if (shown < SIBLINGS_SHOWN && node->sum.weight_ns >= least) {
 			print_node(printer, index, indent, true);
 			shown++;
@@ -109,17 +132,32 @@ static void print_siblings(const struct printer *printer, u32 index, int indent)
 	}
 }
 
-/* How many calls follow each other from here without a branch, or time of their own. */
-static int chain_length(const struct calltree *tree, u32 index)
+static bool is_kernel(const struct printer *printer, u32 index)
+{
+	return profile_function(&printer->digest->profile,
+				calltree_node(printer->tree, index)->function)
+		       ->look == FUNCTION_KERNEL;
+}
+
+/*
+ * How many calls follow each other from here without a branch, or time of their own: all of them
+ * the kernel's, or none.
+ */
+static int chain_length(const struct printer *printer, u32 index, bool *ret_is_kernel)
 {
 	int length = 0;
 
+	*ret_is_kernel = false;
 	for (;; length++) {
-		const struct calltree_node *node = calltree_node(tree, index);
+		const struct calltree_node *node = calltree_node(printer->tree, index);
 
 		if (node->child_count != 1 || node->self.count)
 			return length;
 		index = node->first_child;
+		if (!length)
+			*ret_is_kernel = is_kernel(printer, index);
+		else if (is_kernel(printer, index) != *ret_is_kernel)
+			return length;
 	}
 }
 
@@ -141,20 +179,42 @@ static void print_end(const struct printer *printer, const struct calltree_node 
 {
 	if (node->stack)
 		fprintf(printer->page->out, "%*s%s= stack %016" PRIx64 "%s\n",
-			LINE_BEGINS + (depth < INDENT_MAX ? depth : INDENT_MAX), "",
-			page_ink(printer->page, INK_FAINT), (uint64_t)node->stack,
+			(printer->with_effective ? 30 : 20) + /* as print_sum() has it */
+				(depth < INDENT_MAX ? depth : INDENT_MAX),
+			"", page_ink(printer->page, INK_FAINT), (uint64_t)node->stack,
 			page_ink(printer->page, INK_PLAIN));
+}
+
+/* How many of these calls are of the caller itself. */
+static int recursion_length(const struct calltree *tree, u32 index, int length)
+{
+	int same = 0;
+
+	for (u32 inner = index; same < length; same++) {
+		inner = calltree_node(tree, inner)->first_child;
+		if (calltree_node(tree, inner)->function != calltree_node(tree, index)->function)
+			break;
+	}
+	return same;
 }
 
 /* Of a long chain of calls without a branch, the middle in one line: where it ends. */
 static u32 fold_chain(const struct printer *printer, u32 index, int depth)
 {
-	int folded = chain_length(printer->tree, index) - 2 * CHAIN_ENDS;
+	bool of_kernel;
+	int length = chain_length(printer, index, &of_kernel);
+	int folded = recursion_length(printer->tree, index, length);
 	char what[64] = "";
 
-	if (folded < 2 || depth < CHAIN_ENDS)
-		return index;
-	format_add(what, sizeof(what), "… %d more calls", folded);
+	if (folded >= 2) {
+		format_add(what, sizeof(what), "… %d more calls of itself", folded);
+	} else {
+		folded = length - (of_kernel ? KERNEL_CALLS : USER_CALLS);
+		if (folded < 2 || depth < CHAIN_BEGIN)
+			return index;
+		format_add(what, sizeof(what), "… %d more calls%s", folded,
+			   of_kernel ? " [k]" : "");
+	}
 	index = skip(printer->tree, index, folded);
 	print_rest(printer, &calltree_node(printer->tree, index)->sum, depth + 1, what);
 	return index;
@@ -168,13 +228,12 @@ static void print_beside(const struct printer *printer, const struct beside *bes
 }
 
 /* The hottest path from a node on, and at each branch what is beside it. */
-static void print_path(const struct printer *printer, u32 index)
+static void print_path(const struct printer *printer, u32 index, int first_depth)
 {
 	const struct calltree *tree = printer->tree;
 	struct beside besides[PROFILE_STEPS_MAX + 2];
-	int depth = 0;
+	int depth = first_depth;
 
-	besides[0] = (struct beside){PROFILE_NONE, NULL};
 	while (true) {
 		const struct calltree_node *node, *inner;
 		u32 folded;
@@ -200,7 +259,7 @@ static void print_path(const struct printer *printer, u32 index)
 			break;
 		}
 	}
-	for (; depth > 0; depth--)
+	for (; depth > first_depth; depth--)
 		print_beside(printer, &besides[depth], depth);
 }
 
@@ -216,7 +275,7 @@ static void print_processes(const struct printer *printer)
 		if (opened &&
 		    (opened >= PROCESSES_OPEN || node->sum.weight_ns < whole / OPEN_SHARE))
 			break;
-		print_path(printer, index);
+		print_path(printer, index, 0);
 		index = node->next;
 	}
 	print_siblings(printer, index, 0);
@@ -227,7 +286,7 @@ static int print_tree(const struct digest *digest, const struct page *page,
 {
 	const struct profile *profile = &digest->profile;
 	struct calltree tree;
-	struct printer printer = {digest, page, &tree};
+	struct printer printer = {digest, page, &tree, !profile_is_even(&group->sum)};
 	int err = calltree_init(&tree);
 
 	for (size_t i = 0; !err && i < profile->samples.count; i++) {
@@ -239,78 +298,15 @@ static int print_tree(const struct digest *digest, const struct page *page,
 	if (!err)
 		err = calltree_sort(&tree, profile, false);
 	if (!err) {
-		fprintf(page->out, "%s%9s %9s %9s  calls, the outermost first%s\n",
-			page_ink(page, INK_FAINT), "share", "samples", "effective",
-			page_ink(page, INK_PLAIN));
+		fprintf(page->out, "%s%9s %8s%s  calls, the outermost first%s\n",
+			page_ink(page, INK_FAINT), "share", "samples",
+			printer.with_effective ? " effective" : "", page_ink(page, INK_PLAIN));
 		print_processes(&printer);
 		if (tree.cut)
 			fprintf(page->out, "  of %s samples the inner calls found no room\n",
 				NUMBER(tree.cut));
 	}
 	calltree_free(&tree);
-	return err;
-}
-
-/* The module too, if there is room for both. */
-static void part_name(const struct profile *profile, const struct stack_part *part, bool by_module,
-		      int columns, char *buf, size_t size)
-{
-	const char *module;
-
-	if (by_module) {
-		module = profile_module_name(profile, part->index);
-		format_cut(*module ? module : "(no module)", columns, buf, size);
-		return;
-	}
-	module = profile_module_name(profile, profile_function(profile, part->index)->module);
-	format_function(profile, part->index, false, columns, buf, size);
-	if (*module && *module != '[' &&
-	    utf8_columns(buf) + 2 + utf8_columns(ESCAPED(module)) <= (size_t)columns)
-		format_add(buf, size, "  %s", ESCAPED(module));
-}
-
-static int print_parts(const struct digest *digest, const struct page *page,
-		       const struct stack_group *group)
-{
-	const struct report_options *options = digest->options;
-	bool by_self = options->sort == STACKS_SORT_SELF;
-	struct profile_sum left = {0};
-	struct hash parts;
-	double weighted;
-	int err = stacks_parts(&digest->profile, group, options, &parts, &weighted);
-	size_t shown = 0;
-
-	fprintf(page->out, "%s%7s%s %7s%s %8s%s %7s %9s  %s%s\n", page_ink(page, INK_FAINT), "self",
-		by_self ? "*" : " ", "total", options->sort == STACKS_SORT_TOTAL ? "*" : " ",
-		"weighted", options->sort == STACKS_SORT_WEIGHTED ? "*" : " ", "samples",
-		"effective", options->by == STACKS_BY_MODULE ? "module" : "function, module",
-		page_ink(page, INK_PLAIN));
-	for (; !err && shown < parts.count && shown < PARTS_SHOWN; shown++) {
-		const struct stack_part *part = hash_item(&parts, shown);
-		const struct profile_sum *sum = by_self ? &part->self : &part->total;
-		char name[2 * PROFILE_NAME_BYTES];
-		int at;
-
-		if (!sum->count)
-			break; /* nor have those that follow */
-		at = fprintf(page->out, "%7s  %7s  %8s  %7s %9s  ",
-			     COLUMN_SHARE(part->self.weight_ns, group->sum.weight_ns),
-			     COLUMN_SHARE(part->total.weight_ns, group->sum.weight_ns),
-			     COLUMN_SHARE((u64)(part->weighted < 1e18 ? part->weighted : 1e18),
-					  (u64)(weighted < 1e18 ? weighted : 1e18)),
-			     NUMBER(sum->count), EFFECTIVE(sum));
-
-		part_name(&digest->profile, part, options->by == STACKS_BY_MODULE,
-			  page->columns - at, name, sizeof(name));
-		fprintf(page->out, "%s\n", name);
-	}
-	for (size_t i = shown; !err && i < parts.count; i++)
-		left.weight_ns += ((struct stack_part *)hash_item(&parts, i))->self.weight_ns;
-	if (!err && parts.count > shown)
-		fprintf(page->out, "%7s  and %s more\n",
-			COLUMN_SHARE(left.weight_ns, group->sum.weight_ns),
-			NUMBER(parts.count - shown));
-	hash_free(&parts);
 	return err;
 }
 
@@ -324,9 +320,8 @@ static void print_group_heading(const struct digest *digest, const struct page *
 	if (!profile_state_is_of_kind(state, group->kind))
 		format_add(about, sizeof(about), " by the ledger, but sampled as %s",
 			   profile_kind_name(group->kind));
-	format_add(about, sizeof(about), ": %s, by %s samples (%s effective)",
-		   DURATION(group->sum.weight_ns), NUMBER(group->sum.count),
-		   EFFECTIVE(&group->sum));
+	format_add(about, sizeof(about), ": %s, by %s", DURATION(group->sum.weight_ns),
+		   SAMPLES(&group->sum));
 	page_heading(page, "STACKS", about);
 }
 
@@ -334,16 +329,17 @@ int text_stacks(const struct digest *digest, const struct page *page)
 {
 	struct stack_group groups[STACK_GROUPS_MAX];
 	size_t count = stacks_groups(&digest->profile, groups);
+	u64 least = digest->profile.all.weight_ns / GROUP_SHARE;
 	int err = 0;
 
 	if (!count)
 		fputs("\nThe session has no stacks of what was asked for.\n", page->out);
-	for (size_t i = 0; !err && i < count && i < GROUPS_SHOWN; i++) {
+	for (size_t i = 0; !err && i < count; i++) {
 		print_group_heading(digest, page, &groups[i]);
+		if (i >= GROUPS_SHOWN || groups[i].sum.weight_ns < least)
+			continue;
 		err = digest->options->by == STACKS_BY_TREE ? print_tree(digest, page, &groups[i])
-							    : print_parts(digest, page, &groups[i]);
+							    : text_parts(digest, page, &groups[i]);
 	}
-	for (size_t i = GROUPS_SHOWN; !err && i < count; i++)
-		print_group_heading(digest, page, &groups[i]);
 	return err;
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "../base/utf8.h"
-#include "stacks.h"
 #include "text_stacks.h"
 #include "why.h"
 
@@ -17,6 +16,7 @@
 #define CAUSES_SHOWN 5
 #define FRAMES_SHOWN 24 /* of one stack: the innermost, and the outermost three */
 #define FRAMES_LAST  3
+#define KERNEL_SHOWN 3 /* the kernel's own: how it waits is seldom what is asked */
 
 /* What the ledger says of a state, or of all that begin with its name. */
 struct told {
@@ -69,35 +69,31 @@ static void print_share(const struct page *page, u64 ns, u64 whole, const char *
 }
 
 /* What is explained, and what is not: never hidden. */
-static void print_told(const struct digest *digest, const struct page *page,
-		       const struct told *told)
+static void print_told(const struct page *page, const struct told *told)
 {
 	u64 sampled_ns = told->stacks.weight_ns + told->bare.weight_ns;
 	char line[256] = "";
 
-	format_add(line, sizeof(line), "has stacks: %s samples (%s effective)",
-		   NUMBER(told->stacks.count), EFFECTIVE(&told->stacks));
-	print_share(page, told->stacks.weight_ns, told->ns, line);
+	format_add(line, sizeof(line), "has stacks: %s", SAMPLES(&told->stacks));
+	if (told->stacks.count)
+		print_share(page, told->stacks.weight_ns, told->ns, line);
 	if (told->bare.count) {
 		snprintf(line, sizeof(line),
 			 "has samples (%s) without a stack: none could be taken",
 			 NUMBER(told->bare.count));
 		print_share(page, told->bare.weight_ns, told->ns, line);
 	}
-	if (sampled_ns <= told->ns) {
+	if (sampled_ns <= told->ns)
 		print_share(page, told->ns - sampled_ns, told->ns,
-			    digest->profile.all.count
-				    ? "has no sample: too short, not ended yet, or by chance"
-				    : "has no sample: the session has none of this state");
-	} else {
-		snprintf(line, sizeof(line),
-			 "too much: samples stand for more than the ledger has, as chance has it");
-		print_share(page, sampled_ns - told->ns, told->ns, line);
-	}
+			    sampled_ns ? "has no sample: too short, not ended yet, or by chance"
+				       : "has no sample: the session has none of this state");
+	else
+		print_share(page, sampled_ns - told->ns, told->ns,
+			    "too much: samples stand for more than the ledger has, by chance");
 	if (told->foreign.count) {
 		snprintf(line, sizeof(line),
-			 "beside it: %s samples taken while the ledger was in another state",
-			 NUMBER(told->foreign.count));
+			 "beside it: %s taken while the ledger was in another state",
+			 SAMPLES(&told->foreign));
 		print_share(page, told->foreign.weight_ns, told->ns, line);
 	}
 }
@@ -107,6 +103,8 @@ static int print_causes(const struct digest *digest, const struct page *page, u6
 	struct hash whys;
 	int err = why_find(digest, &whys);
 	size_t shown = 0;
+
+	why_sort(&whys);
 
 	for (size_t i = 0; !err && i < whys.count && shown < CAUSES_SHOWN; i++) {
 		const struct why *why = hash_item(&whys, i);
@@ -128,46 +126,89 @@ static int print_causes(const struct digest *digest, const struct page *page, u6
 	return err;
 }
 
+static void print_frame(const struct profile *profile, const struct page *page,
+			const struct profile_step *step, size_t times, int indent)
+{
+	const char *module = ESCAPED(function_module(profile, step->function));
+	int room = page->columns - indent - (*module ? (int)utf8_columns(module) + 2 : 0);
+	char name[2 * PROFILE_NAME_BYTES], again[FORMAT_BYTES] = "";
+
+	if (times > 1)
+		snprintf(again, sizeof(again), "  %zu x", times);
+	room -= (int)strlen(again);
+	if (room < 20) {
+		module = "";
+		room = page->columns - indent - (int)strlen(again);
+	}
+	format_function(profile, step->function, step->is_inlined, room, name, sizeof(name));
+	fprintf(page->out, "%*s%s%s%s%s%s%s\n", indent, "", name, page_ink(page, INK_FAINT),
+		*module ? "  " : "", module, again, page_ink(page, INK_PLAIN));
+}
+
+/* Calls of a function by itself are one, with their number: how many there are then. */
+static size_t fold_recursion(struct profile_step *steps, size_t count, u32 *times)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (left && steps[left - 1].function == steps[i].function) {
+			times[left - 1]++;
+			continue;
+		}
+		times[left] = 1;
+		steps[left++] = steps[i];
+	}
+	return left;
+}
+
+/* How many steps from here on are left out, to be told in one line. */
+static size_t left_out(const struct profile *profile, const struct profile_step *steps,
+		       size_t count, size_t i)
+{
+	size_t kernel = 0;
+
+	while (kernel < count &&
+	       profile_function(profile, steps[kernel].function)->look == FUNCTION_KERNEL)
+		kernel++;
+	if (i == KERNEL_SHOWN && kernel > KERNEL_SHOWN + 1 && kernel < count)
+		return kernel - KERNEL_SHOWN;
+	if (count > FRAMES_SHOWN && i == FRAMES_SHOWN - FRAMES_LAST - 1)
+		return count - FRAMES_SHOWN + 1;
+	return 0;
+}
+
 static void print_frames(const struct digest *digest, const struct page *page, u64 stack, u32 stop,
 			 int indent)
 {
 	const struct profile *profile = &digest->profile;
 	struct profile_step steps[PROFILE_STEPS_MAX];
+	u32 times[PROFILE_STEPS_MAX];
 	size_t count = profile_steps(profile, stack, stop, steps);
 
+	count = fold_recursion(steps, count, times);
 	for (size_t i = 0; i < count; i++) {
-		char name[2 * PROFILE_NAME_BYTES];
-		const char *module;
-		int room;
+		size_t left = left_out(profile, steps, count, i);
 
-		if (count > FRAMES_SHOWN && i == FRAMES_SHOWN - FRAMES_LAST - 1) {
-			size_t left = count - FRAMES_SHOWN + 1;
-
-			fprintf(page->out, "%*s%s… %zu more calls%s\n", indent, "",
-				page_ink(page, INK_FAINT), left, page_ink(page, INK_PLAIN));
-			i += left - 1;
+		if (!left) {
+			print_frame(profile, page, &steps[i], times[i], indent);
 			continue;
 		}
-		module = profile_module_name(profile,
-					     profile_function(profile, steps[i].function)->module);
-		module = *module == '[' ? "" : ESCAPED(module); /* [k] and [jit] say it */
-		room = page->columns - indent - (*module ? (int)utf8_columns(module) + 2 : 0);
-		format_function(profile, steps[i].function, steps[i].is_inlined,
-				room < 20 ? page->columns - indent : room, name, sizeof(name));
-		fprintf(page->out, "%*s%s%s%s%s%s\n", indent, "", name, page_ink(page, INK_FAINT),
-			*module && room >= 20 ? "  " : "", room >= 20 ? module : "",
+		fprintf(page->out, "%*s%s… %zu more calls%s%s\n", indent, "",
+			page_ink(page, INK_FAINT), left, i == KERNEL_SHOWN ? " [k]" : "",
 			page_ink(page, INK_PLAIN));
+		i += left - 1;
 	}
 }
 
 static int print_wakers(const struct digest *digest, const struct page *page,
-			const struct hot_stack *stack)
+			const struct alike_stacks *stack)
 {
 	struct hash wakers;
-	int err = stacks_wakers(&digest->profile, stack, &wakers);
+	int err = stacks_wakers_alike(&digest->profile, stack, &wakers);
 
 	for (size_t i = 0; !err && i < wakers.count && i < WAKERS_SHOWN; i++) {
 		const struct hot_waker *waker = hash_item(&wakers, i);
+		bool has_stack = waker->stack && waker->tid; /* an interrupt's is of whom it hit */
 		char who[DIGEST_TEXT] = "", line[512];
 
 		if (waker->tid)
@@ -175,13 +216,12 @@ static int print_wakers(const struct digest *digest, const struct page *page,
 		else
 			snprintf(who, sizeof(who), "%s", context_name(waker->kind));
 		*line = '\0';
-		format_add(line, sizeof(line), "woken by %s%s: %s of it, %s samples (%s effective)",
-			   who, waker->stack ? ", at" : "",
-			   SHARE(waker->sum.weight_ns, stack->sum.weight_ns),
-			   NUMBER(waker->sum.count), EFFECTIVE(&waker->sum));
+		format_add(line, sizeof(line), "woken by %s%s: %s of it, %s", who,
+			   has_stack ? ", at" : "",
+			   SHARE(waker->sum.weight_ns, stack->sum.weight_ns), SAMPLES(&waker->sum));
 		fputs("      ", page->out);
 		page_wrap(page, 6, 8, line);
-		if (waker->stack)
+		if (has_stack)
 			print_frames(digest, page, waker->stack, STOP_END, 8);
 	}
 	if (!err && wakers.count > WAKERS_SHOWN)
@@ -191,17 +231,23 @@ static int print_wakers(const struct digest *digest, const struct page *page,
 }
 
 static int print_stack(const struct digest *digest, const struct page *page,
-		       const struct hot_stack *stack, u64 whole)
+		       const struct alike_stacks *stack, u64 whole)
 {
 	const struct profile_process *process =
 		hash_item(&digest->profile.processes, stack->process);
 	char line[1024] = "";
 
-	format_add(line, sizeof(line), "%s: %s samples (%s effective), %s, stack %016" PRIx64,
-		   ESCAPED(profile_function_name(&digest->profile, process->function)),
-		   NUMBER(stack->sum.count), EFFECTIVE(&stack->sum),
-		   ESCAPED(digest->state_names[stack->state]), (uint64_t)stack->stack);
-	print_share(page, stack->sum.weight_ns, whole, line);
+	if (stack->is_many)
+		format_add(line, sizeof(line), "%s, several processes",
+			   profile_text(&digest->profile, stack->comm));
+	else
+		format_add(line, sizeof(line), "%s",
+			   profile_function_name(&digest->profile, process->function));
+	if (strcmp(digest->options->why, digest->state_names[stack->state]) != 0)
+		format_add(line, sizeof(line), ", %s", digest->state_names[stack->state]);
+	format_add(line, sizeof(line), ": %s, stack %016" PRIx64, SAMPLES(&stack->sum),
+		   (uint64_t)stack->stack);
+	print_share(page, stack->sum.weight_ns, whole, ESCAPED(line));
 	print_frames(digest, page, stack->stack, stack->stop, 4);
 	return stack->kind == SAMPLE_BLOCKED ? print_wakers(digest, page, stack) : 0;
 }
@@ -211,29 +257,30 @@ static int print_stacks(const struct digest *digest, const struct page *page, u6
 	struct profile_sum rest = {0};
 	struct hash stacks;
 	size_t shown = 0, more = 0;
-	int err = stacks_find(&digest->profile, -1, -1, &stacks);
+	int err = stacks_find_alike(&digest->profile, &stacks);
 
 	for (size_t i = 0; !err && i < stacks.count; i++) {
-		const struct hot_stack *stack = hash_item(&stacks, i);
+		const struct alike_stacks *stack = hash_item(&stacks, i);
 
-		if (!stack->stack ||
-		    !profile_state_is_of_kind(digest->state_names[stack->state], stack->kind))
+		if (!profile_state_is_of_kind(digest->state_names[stack->state], stack->kind))
 			continue;
 		if (shown == STACKS_SHOWN) {
 			more++;
 			rest.count += stack->sum.count;
 			rest.weight_ns += stack->sum.weight_ns;
+			rest.squares += stack->sum.squares;
 			continue;
 		}
 		if (!shown++)
-			page_heading(page, "STACKS",
-				     " of it, hottest first; the innermost call on top");
+			page_heading(
+				page, "STACKS",
+				" of it, by samples, hottest first; the innermost call on top");
 		err = print_stack(digest, page, stack, whole);
 	}
 	if (!err && more)
-		fprintf(page->out, "  %8s %7s  in %s more stacks, %s samples\n",
-			DURATION(rest.weight_ns), COLUMN_SHARE(rest.weight_ns, whole), NUMBER(more),
-			NUMBER(rest.count));
+		fprintf(page->out, "  %8s %7s  in %s more stack%s: %s\n", DURATION(rest.weight_ns),
+			COLUMN_SHARE(rest.weight_ns, whole), NUMBER(more), more == 1 ? "" : "s",
+			SAMPLES(&rest));
 	hash_free(&stacks);
 	return err;
 }
@@ -245,13 +292,19 @@ int text_state(const struct digest *digest, const struct page *page)
 	int err;
 
 	find_told(digest, &told);
+	if (!told.ns && !told.stacks.count) {
+		format_add(about, sizeof(about), " %s: no thread was in it",
+			   ESCAPED(digest->options->why));
+		page_heading(page, "WHY", about);
+		return 0;
+	}
 	format_add(about, sizeof(about), " %s: %s by the ledger (%s of all threads' time)",
 		   ESCAPED(digest->options->why), DURATION(told.ns),
 		   SHARE(told.ns, account_sum(&digest->all)));
 	format_add(about, sizeof(about), ", %s x, of %s thread%s", NUMBER(told.count),
 		   NUMBER(told.threads), told.threads == 1 ? "" : "s");
 	page_heading(page, "WHY", about);
-	print_told(digest, page, &told);
+	print_told(page, &told);
 	err = print_causes(digest, page, told.ns);
-	return err ? err : print_stacks(digest, page, told.ns);
+	return err ? err : print_stacks(digest, page, told.stacks.weight_ns);
 }

@@ -123,6 +123,11 @@ int why_find(const struct digest *digest, struct hash *ret_whys)
 	return err;
 }
 
+void why_sort(struct hash *whys)
+{
+	sort(whys, by_ns);
+}
+
 int why_of_process(const struct digest *digest, const struct process *process,
 		   struct hash *ret_whys)
 {

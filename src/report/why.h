@@ -24,6 +24,9 @@ struct why {
  * what is of interest first, each longest first. */
 int why_find(const struct digest *digest, struct hash *ret_whys);
 
+/* The same, longest first, whatever is of interest. */
+void why_sort(struct hash *whys);
+
 /* All causes of one process's threads that are shown, time on a CPU too, longest first. */
 int why_of_process(const struct digest *digest, const struct process *process,
 		   struct hash *ret_whys);

@@ -44,7 +44,7 @@ adds_up() {
 }
 check "stacks of the JSON add up to its quality" adds_up "$stacks"
 check "those of a thread too" adds_up "$stacks" --tid 501
-check "stacks are shown" says 0 "44.7 %        76        76     serve::Worker::work()" "$DWELL" report --stacks "$stacks"
+check "stacks are shown" says 0 "44.7 %       76     serve::Worker::work()" "$DWELL" report --stacks "$stacks"
 check "--by does so too" says 0 "python3.11" "$DWELL" report --by module --sort total "$stacks"
 check "--why opens a state" says 0 "1.420 s  94.7 %  has stacks: 14 samples" "$DWELL" report --why blocked.lock "$stacks"
 check "--why of a state that is none is said" says 1 "no state of the ledger" "$DWELL" report --why blocked.luck "$stacks"

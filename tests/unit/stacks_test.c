@@ -9,7 +9,9 @@
 #include "../../src/base/log.h"
 #include "../../src/export/export.h"
 #include "../../src/model/calltree.h"
+#include "../../src/report/format.h"
 #include "../../src/report/report.h"
+#include "../../src/report/short_name.h"
 #include "../../src/report/stacks.h"
 #include "../../src/store/profile_reader.h"
 #include "session.h"
@@ -367,29 +369,141 @@ static void long_chains_are_folded(void **state)
 {
 	static const struct {
 		struct report_options options;
+		const char *frames; /* of the calls */
 		const char *expect;
 	} rows[] = {
-		{{.stacks = true}, "… 51 more calls"},	  /* 60, and 3 before and 6 after */
-		{{.why = "cpu.user"}, "… 37 more calls"}, /* 20 before and 3 after */
+		/* 60, and 3 before and 6 after */
+		{{.stacks = true}, "2 + 7 * (i % 2)", "… 51 more calls\n"},
+		/* 20 before and 3 after */
+		{{.why = "cpu.user"}, "2 + 7 * (i % 2)", "… 37 more calls\n"},
+		{{.stacks = true}, "9", "… 59 more calls of itself\n"},
+		{{.why = "cpu.user"}, "9", "  60 x\n"},
 	};
-	sqlite3 *db = session("stacks");
 
 	(void)state;
-	execute(db, "DELETE FROM samples WHERE kind = 0 AND stack != 207;"
-		    "WITH RECURSIVE n(i) AS (SELECT 1001 UNION ALL SELECT i + 1 FROM n WHERE i < "
-		    "1060) INSERT INTO stacks SELECT i, CASE i WHEN 1001 THEN 0 ELSE i - 1 END, "
-		    "9, 1 FROM n; UPDATE samples SET stack = 1060 WHERE kind = 0");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		sqlite3 *db = session("stacks");
 		_cleanup_free_ char *text = NULL;
+		char sql[1024];
 		size_t size;
 		FILE *out = open_memstream(&text, &size);
 
+		snprintf(sql, sizeof(sql),
+			 "DELETE FROM samples WHERE kind = 0 AND stack != 207;"
+			 "WITH RECURSIVE n(i) AS (SELECT 1001 UNION ALL SELECT i + 1 FROM n WHERE "
+			 "i < 1060) INSERT INTO stacks SELECT i, CASE i WHEN 1001 THEN 0 ELSE "
+			 "i - 1 END, %s, 1 FROM n; UPDATE samples SET stack = 1060 WHERE kind = 0",
+			 rows[i].frames);
+		execute(db, sql);
 		assert_int_equal(report_print(db, &rows[i].options, out), 0);
 		fclose(out);
 		if (!strstr(text, rows[i].expect))
 			fail_msg("no '%s' in: %s", rows[i].expect, text);
+		sqlite3_close(db);
 	}
-	sqlite3_close(db);
+}
+
+static void alike_stacks_are_one(void **state)
+{
+	struct profile profile;
+	struct hash stacks, exact;
+	u64 count = 0, weight_ns = 0;
+
+	(void)state;
+	/* The same functions elsewhere: quicksort calls itself once, or not at all. */
+	read_stacks(&all, NULL, &profile);
+	assert_int_equal(stacks_find(&profile, &exact), 0);
+	assert_int_equal(stacks_find_alike(&profile, &stacks), 0);
+	assert_true(stacks.count < exact.count);
+	for (size_t i = 0; i < stacks.count; i++) {
+		const struct alike_stacks *alike = hash_item(&stacks, i);
+
+		assert_true(alike->stack != 0);
+		count += alike->sum.count;
+		weight_ns += alike->sum.weight_ns;
+		if (i)
+			assert_true(alike[-1].sum.weight_ns >= alike->sum.weight_ns);
+	}
+	for (size_t i = 0; i < exact.count; i++) {
+		const struct hot_stack *stack = hash_item(&exact, i);
+
+		count += stack->stack ? 0 : stack->sum.count;
+		weight_ns += stack->stack ? 0 : stack->sum.weight_ns;
+	}
+	assert_int_equal(count, profile.all.count);
+	assert_int_equal(weight_ns, profile.all.weight_ns);
+	hash_free(&stacks);
+	hash_free(&exact);
+	profile_free(&profile);
+}
+
+static void callers_begin_inside(void **state)
+{
+	static const struct profile_filter lock = {.state = "blocked.lock"};
+	struct profile profile;
+	struct calltree tree;
+	const struct calltree_node *node;
+
+	(void)state;
+	read_stacks(&lock, NULL, &profile);
+	assert_int_equal(calltree_init(&tree), 0);
+	for (size_t i = 0; i < profile.samples.count; i++)
+		calltree_add_callers(&tree, &profile, hash_item(&profile.samples, i), 2);
+	assert_int_equal(calltree_sort(&tree, &profile, false), 0);
+	/* Of a wait, not the kernel's. */
+	node = calltree_node(&tree, calltree_node(&tree, 0)->first_child);
+	assert_string_equal(profile_function_name(&profile, node->function), "pthread_mutex_lock");
+	assert_int_equal(node->sum.count, 14);
+	node = calltree_node(&tree, node->first_child);
+	assert_string_equal(profile_function_name(&profile, node->function),
+			    "serve::Worker::work()");
+	assert_int_equal(node->first_child, PROFILE_NONE); /* two were asked for */
+	calltree_free(&tree);
+	profile_free(&profile);
+}
+
+static void names_are_shortened_where_it_hurts_least(void **state)
+{
+	static const struct {
+		const char *name;
+		int columns;
+		const char *expect;
+	} rows[] = {
+		{"f(int)", 6, "f(int)"},
+		{"a::Map<std::string, int>::put(int)", 34, "a::Map<std::string, int>::put(int)"},
+		{"a::Map<std::string, int>::put(int)", 33, "a::Map<…>::put(int)"},
+		{"a::Map<std::string, int>::put(int)", 18, "a::Map<…>::put(…)"},
+		{"a::Map<std::string, int>::put(int)", 10, "a::Map<…>…"},
+		{"<Vec<T, A> as core::ops::Drop>::drop", 35, "<Vec<…> as core::ops::Drop>::drop"},
+		{"bool operator<(Key const&, Key const&)", 30, "bool operator<(…)"},
+		{"ostream& operator<<<char>(ostream&)", 34, "ostream& operator<<<…>(ostream&)"},
+		{"a::Ptr<Some>::operator->() const", 31, "a::Ptr<…>::operator->() const"},
+		{"(anonymous namespace)::f(long long)", 30, "(anonymous namespace)::f(…)"},
+		{"unbalanced<never closed(", 12, "unbalanced<…"},
+		{"_json.cpython-311-x86_64.so+0x4a10", 20, "_json.cpytho…+0x4a10"},
+		{"long_name", 1, "…"},
+		{"long_name", 0, ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char buf[256];
+
+		short_name(rows[i].name, rows[i].columns, buf, sizeof(buf));
+		assert_string_equal(buf, rows[i].expect);
+	}
+}
+
+static void what_says_nothing_new_is_left_out(void **state)
+{
+	struct profile_sum one = {1, 10, 100}, even = {3, 30, 300}, few = {3, 30, 602};
+
+	(void)state;
+	assert_string_equal(SAMPLES(&one), "1 sample");
+	assert_string_equal(SAMPLES(&even), "3 samples");
+	assert_string_equal(SAMPLES(&few), "3 samples (1.5 effective)");
+	few.squares = 900;
+	assert_string_equal(EFFECTIVE(&few), "1");
 }
 
 int main(void)
@@ -405,6 +519,10 @@ int main(void)
 		cmocka_unit_test(folded_sums_are_the_samples),
 		cmocka_unit_test(lies_do_no_harm),
 		cmocka_unit_test(long_chains_are_folded),
+		cmocka_unit_test(alike_stacks_are_one),
+		cmocka_unit_test(callers_begin_inside),
+		cmocka_unit_test(names_are_shortened_where_it_hurts_least),
+		cmocka_unit_test(what_says_nothing_new_is_left_out),
 	};
 
 	log_set_level(LOG_QUIET);
