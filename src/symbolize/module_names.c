@@ -21,7 +21,7 @@ void modules_forget_bytes(struct module *module)
 
 static void unload(struct modules *modules, struct module *module)
 {
-	modules->symbols -= symbols_count(module->symbols);
+	modules->symbol_bytes -= symbols_bytes(module->symbols);
 	symbols_close(module->symbols);
 	module->symbols = NULL;
 	module->are_symbols_tried = false;
@@ -46,9 +46,9 @@ static bool unload_one(struct modules *modules, const struct module *but)
 
 static void hold_bound(struct modules *modules, struct module *module)
 {
-	while (modules->symbols > SYMBOLS_TOTAL_MAX && unload_one(modules, module))
+	while (modules->symbol_bytes > SYMBOLS_BYTES_MAX && unload_one(modules, module))
 		;
-	if (modules->symbols <= SYMBOLS_TOTAL_MAX)
+	if (modules->symbol_bytes <= SYMBOLS_BYTES_MAX)
 		return;
 	unload(modules, module);
 	module->are_symbols_tried = true;
@@ -71,7 +71,7 @@ const struct symbols *modules_symbols(struct modules *modules, struct module *mo
 	modules_forget_bytes(module);
 	if (!module->symbols)
 		return NULL;
-	modules->symbols += symbols_count(module->symbols);
+	modules->symbol_bytes += symbols_bytes(module->symbols);
 	hold_bound(modules, module);
 	return module->symbols;
 }

@@ -304,9 +304,9 @@ int modules_add_debug_file(struct modules *modules, struct module *module, int f
 		     memcmp(debug.build_id, module->elf.build_id, debug.build_id_size)))
 		err = -EINVAL;
 	if (!err && module->symbols) {
-		modules->symbols -= symbols_count(module->symbols);
+		modules->symbol_bytes -= symbols_bytes(module->symbols);
 		symbols_add(module->symbols, &debug, NAME_DEBUG_FILE);
-		modules->symbols += symbols_count(module->symbols);
+		modules->symbol_bytes += symbols_bytes(module->symbols);
 	}
 	elf_file_close(&debug);
 	if (err) {
@@ -369,12 +369,15 @@ struct module *modules_kernel_part(struct modules *modules, const char *name)
 
 void modules_set_perf_map(struct modules *modules, struct module *module, struct perf_map *map)
 {
-	if (!module->perf_map && modules->perf_maps >= PERF_MAPS_MAX) {
+	size_t bytes = modules->perf_bytes - perf_map_bytes(module->perf_map) + perf_map_bytes(map);
+
+	if ((!module->perf_map && modules->perf_maps >= PERF_MAPS_MAX) || bytes > PERF_BYTES_MAX) {
 		modules->refused++;
 		perf_map_close(map);
 		return;
 	}
 	modules->perf_maps += !module->perf_map;
+	modules->perf_bytes = bytes;
 	perf_map_close(module->perf_map);
 	module->perf_map = map;
 }

@@ -18,9 +18,10 @@
 #define MODULES_MAX	  16384 /* of a session: numbers are not used twice */
 #define MODULE_FILES_MAX  65536 /* files that were told apart */
 #define MODULES_OPEN_MAX  1024	/* descriptors that are kept, if the limit on them allows it */
-#define SYMBOLS_TOTAL_MAX (8u << 20)
+#define SYMBOLS_BYTES_MAX (512u << 20) /* of names of files; names may be long, and the same */
 #define PERF_MAPS_MAX	  256
-#define LINES_OPEN_MAX	  32 /* files whose DWARF is kept in memory */
+#define PERF_BYTES_MAX	  (512u << 20) /* of all of these */
+#define LINES_OPEN_MAX	  32	       /* files whose DWARF is kept in memory */
 
 #define MODULE_KERNEL_ID 1
 
@@ -63,8 +64,8 @@ struct modules {
 	struct hash names;  /* of the kernel's parts → id */
 	u64 turn;
 	size_t open, open_max; /* descriptors */
-	size_t symbols;	       /* in all */
-	size_t perf_maps;
+	size_t symbol_bytes;
+	size_t perf_maps, perf_bytes;
 	size_t lines;	/* that are open */
 	u64 refused;	/* modules, and maps of their names, for which there was no room */
 	u64 no_symbols; /* files of which no name can be had, as there are too many */

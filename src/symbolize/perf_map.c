@@ -110,6 +110,11 @@ void perf_map_close(struct perf_map *map)
 	free(map);
 }
 
+size_t perf_map_bytes(const struct perf_map *map)
+{
+	return map ? sizeof(*map) + spans_bytes(&map->spans) : 0;
+}
+
 u64 perf_map_refused(const struct perf_map *map)
 {
 	return map->refused + map->spans.refused;

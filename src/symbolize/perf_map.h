@@ -14,7 +14,8 @@ struct perf_map;
 /* Later lines replace earlier ones where they overlap: 0 or -errno. */
 int perf_map_read(int fd, struct perf_map **ret_map);
 void perf_map_close(struct perf_map *map);
-u64 perf_map_refused(const struct perf_map *map); /* lines that did not fit, or were none */
+size_t perf_map_bytes(const struct perf_map *map); /* of memory; NULL is allowed */
+u64 perf_map_refused(const struct perf_map *map);  /* lines that did not fit, or were none */
 const char *perf_map_find(const struct perf_map *map, u64 address);
 
 #endif

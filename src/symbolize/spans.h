@@ -59,6 +59,12 @@ int spans_settle(struct spans *spans);
 /* Gives back what was allocated ahead. */
 void spans_trim(struct spans *spans);
 
+/* What they take, once trimmed. */
+static inline size_t spans_bytes(const struct spans *spans)
+{
+	return spans->capacity * sizeof(*spans->items) + spans->text_capacity;
+}
+
 /* NULL: in none of them. */
 const struct span *spans_find(const struct spans *spans, u64 address);
 

@@ -125,6 +125,11 @@ size_t symbols_count(const struct symbols *symbols)
 	return symbols->spans.count;
 }
 
+size_t symbols_bytes(const struct symbols *symbols)
+{
+	return symbols ? sizeof(*symbols) + spans_bytes(&symbols->spans) : 0;
+}
+
 u64 symbols_refused(const struct symbols *symbols)
 {
 	return symbols->spans.refused;

@@ -20,7 +20,8 @@ int symbols_build(const struct elf_file *file, const struct elf_file *debug_file
 		  struct symbols **ret_symbols);
 void symbols_close(struct symbols *symbols);
 size_t symbols_count(const struct symbols *symbols);
-u64 symbols_refused(const struct symbols *symbols); /* did not fit */
+size_t symbols_bytes(const struct symbols *symbols); /* without demangled ones; NULL is allowed */
+u64 symbols_refused(const struct symbols *symbols);  /* did not fit */
 
 /*
  * More of them, e.g. of a debug file that came later; what is there stays: 0 or -errno. Names that

@@ -292,6 +292,28 @@ static void debugdata_is_unpacked(void **state)
 	symbols_close(symbols);
 }
 
+/* Of many names of one place one is found, but all of them take memory. */
+static void names_that_are_not_found_take_room(void **state)
+{
+	struct image_symbol table[32];
+	char name[48];
+	struct symbols *symbols;
+
+	(void)state;
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	for (size_t i = 0; i < 32; i++)
+		table[i] = (struct image_symbol){name, 0x1010, 0x20, FUNC, GLOBAL, 1};
+	begin_with_code();
+	image_symbols(&image, ".symtab", SHT_SYMTAB, table, 32);
+	image_end(&image);
+	symbols = symbols_of(&image);
+	assert_int_equal(symbols_count(symbols), 1);
+	assert_true(symbols_bytes(symbols) >= 32 * sizeof(name));
+	assert_int_equal(symbols_bytes(NULL), 0);
+	symbols_close(symbols);
+}
+
 static void section_beyond_the_file_is_passed_over(void **state)
 {
 	static const struct image_symbol table[] = {{"a", 0x1000, 0x10, FUNC, LOCAL, 1}};
@@ -355,6 +377,7 @@ int main(void)
 		cmocka_unit_test(name_is_shown_demangled),
 		cmocka_unit_test(stubs_of_the_plt_have_names),
 		cmocka_unit_test(debugdata_is_unpacked),
+		cmocka_unit_test(names_that_are_not_found_take_room),
 		cmocka_unit_test(section_beyond_the_file_is_passed_over),
 		cmocka_unit_test(own_functions_are_named),
 	};
