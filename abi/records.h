@@ -240,16 +240,17 @@ struct rec_sample {
 	struct rec_hdr hdr;
 	u64 thread_start_ns; /* CLOCK_BOOTTIME; with hdr.tid the thread's identity */
 	u64 stack;	     /* key of a rec_stack; 0: none could be taken */
-	u64 waker_stack;     /* of BLOCKED, likewise, where it was long enough; 0: none */
-	u64 weight_ns;	     /* what it stands for: the sampling period, or the wait over the chance
-				that it had of being taken, so that sums are unbiased */
-	u64 ns;		/* of BLOCKED: how long this wait was, run queue not included; else 0 */
-	u8 kind;	/* enum sample_kind */
-	u8 state;	/* enum ledger_state at the moment; of BLOCKED: the wait's */
-	u8 mode;	/* enum sample_mode */
-	u8 stop;	/* enum stack_stop of the stack */
-	u8 is_mismatch; /* 1: the ledger's state does not go with the mode */
-	u8 waker_kind;	/* enum waker_kind, of BLOCKED */
+	u64 waker_stack; /* of BLOCKED, likewise, where it was long enough, and the waking CPU has
+			    taken no more than its share of them; 0: none */
+	u64 weight_ns;	 /* what it stands for: the sampling period, or the wait over the chance
+			    that it had of being taken, so that sums are unbiased */
+	u64 ns;		 /* of BLOCKED: how long this wait was, run queue not included; else 0 */
+	u8 kind;	 /* enum sample_kind */
+	u8 state;	 /* enum ledger_state at the moment; of BLOCKED: the wait's */
+	u8 mode;	 /* enum sample_mode */
+	u8 stop;	 /* enum stack_stop of the stack */
+	u8 is_mismatch;	 /* 1: the ledger's state does not go with the mode */
+	u8 waker_kind;	 /* enum waker_kind, of BLOCKED */
 	u16 unused;
 	u32 waker; /* tid, of BLOCKED; 0: none */
 	u32 unused2;

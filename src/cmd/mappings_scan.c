@@ -124,6 +124,8 @@ int mappings_scan(struct mappings_scanner *scanner, struct unwinding_batch *batc
 	int count = UNWINDING_FILES_MAX, err = proc_fd < 0 ? proc_fd : 0;
 
 	for (u32 first = 0; !err && count == UNWINDING_FILES_MAX; first += UNWINDING_FILES_MAX) {
+		if (first > 1u << UNWIND_MAPPINGS_STEPS)
+			return -EBADMSG; /* no process has so many: the worker leads us on */
 		count = worker_unwinding_scan(scanner->worker, batch, pid, first ? -1 : maps_fd,
 					      first, files);
 		err = count < 0 ? count

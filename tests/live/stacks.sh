@@ -152,7 +152,7 @@ start() {
 	"$@" >/dev/null 2>&1 &
 	burner=$!
 	for ((i = 0; i < 50; i++)); do
-		target=$(pgrep -n -x burner) && break
+		target=$(pgrep -n -x burner) && ! grep -q '^State:.Z' "/proc/$target/status" && break
 		sleep 0.1
 	done
 	sleep 0.3
@@ -199,7 +199,7 @@ names_of() {
 	start unshare --mount sh -c 'mount -t tmpfs tmpfs /usr/lib/debug && mkdir -p "$1" &&
 		cp "$2" "$1/$3.debug" && chown "$4" "$1/$3.debug" && exec "$0" burn' "$work/burner" \
 		"/usr/lib/debug/.build-id/${id:0:2}" "$work/lies" "${id:2}" "$1"
-	timeout 60 "$DWELL" record -F 499 -p "$target" -d 1 -o "$file" 2>"$work/err"
+	timeout 60 "$DWELL" record -F 499 -p "$target" -d 2 -o "$file" 2>"$work/err"
 	kill -9 "$target" "$burner" 2>/dev/null
 	wait "$burner" 2>/dev/null
 	percent "leaf = 'known_lie'" "$cpu"
