@@ -13,6 +13,7 @@
 #define GROUP_SHARE    100 /* one in so many of all is worth a tree */
 #define SIBLINGS_SHOWN 4
 #define SIBLING_SHARE  100 /* one in so many of its group is worth a line */
+#define PATH_SHARE     20  /* a path is followed as long as it has one in so many */
 #define CHAIN_BEGIN    3   /* of a chain of calls without a branch, this many at its begin */
 #define USER_CALLS     6   /* and at its end, of the program's own */
 #define KERNEL_CALLS   3   /* and of the kernel's */
@@ -256,6 +257,10 @@ static void print_path(const struct printer *printer, u32 index, int first_depth
 			print_rest(printer, &node->self, depth, "itself");
 			print_end(printer, node, depth);
 			besides[depth].self = NULL;
+			break;
+		}
+		if (inner->sum.weight_ns < whole_of(printer)->weight_ns / PATH_SHARE) {
+			besides[depth].siblings = index; /* not hot any more */
 			break;
 		}
 	}
