@@ -9,7 +9,7 @@
 #define HOT_SHOWN    3
 #define HOT_SHARE    20 /* one in so many is worth a line */
 #define HOT_CALLERS  8
-#define NAME_COLUMNS 40
+#define NAME_COLUMNS 50
 
 /*
  * "leaf ← caller ← …": callers as long as most of it came through them, and there is room on two

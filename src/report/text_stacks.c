@@ -13,12 +13,14 @@
 #define GROUP_SHARE    100 /* one in so many of all is worth a tree */
 #define SIBLINGS_SHOWN 4
 #define SIBLING_SHARE  100 /* one in so many of its group is worth a line */
+#define PATH_SHARE     20  /* a path is followed as long as it has one in so many */
 #define CHAIN_BEGIN    3   /* of a chain of calls without a branch, this many at its begin */
 #define USER_CALLS     6   /* and at its end, of the program's own */
 #define KERNEL_CALLS   3   /* and of the kernel's */
 #define INDENT_MAX     24
 #define PROCESSES_OPEN 3
 #define OPEN_SHARE     5 /* one in so many */
+#define OPEN_MAX       OPEN_SHARE
 
 const char *function_suffix(const struct profile *profile, u32 function, bool is_inlined)
 {
@@ -52,6 +54,7 @@ struct printer {
 	const struct page *page;
 	const struct calltree *tree;
 	bool with_effective; /* where they differ from the samples */
+	int *opened;	     /* paths beside the hottest */
 };
 
 static const struct profile_sum *whole_of(const struct printer *printer)
@@ -110,7 +113,9 @@ static void print_siblings(const struct printer *printer, u32 index, int indent)
 	for (; index != PROFILE_NONE; index = calltree_node(printer->tree, index)->next) {
 		const struct calltree_node *node = calltree_node(printer->tree, index);
 
-		if (node->sum.weight_ns >= whole_of(printer)->weight_ns / OPEN_SHARE) {
+		if (node->sum.weight_ns > whole_of(printer)->weight_ns / OPEN_SHARE &&
+		    *printer->opened < OPEN_MAX) { /* a session may lie about sums */
+			++*printer->opened;
 			print_path(printer, index, indent);
 			continue;
 		}
@@ -258,6 +263,10 @@ static void print_path(const struct printer *printer, u32 index, int first_depth
 			besides[depth].self = NULL;
 			break;
 		}
+		if (inner->sum.weight_ns < whole_of(printer)->weight_ns / PATH_SHARE) {
+			besides[depth].siblings = index; /* not hot any more */
+			break;
+		}
 	}
 	for (; depth > first_depth; depth--)
 		print_beside(printer, &besides[depth], depth);
@@ -286,7 +295,8 @@ static int print_tree(const struct digest *digest, const struct page *page,
 {
 	const struct profile *profile = &digest->profile;
 	struct calltree tree;
-	struct printer printer = {digest, page, &tree, !profile_is_even(&group->sum)};
+	int opened = 0;
+	struct printer printer = {digest, page, &tree, !profile_is_even(&group->sum), &opened};
 	int err = calltree_init(&tree);
 
 	for (size_t i = 0; !err && i < profile->samples.count; i++) {
