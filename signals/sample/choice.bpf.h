@@ -3,7 +3,8 @@
  * Which waits have their stack taken. One of length d is taken with the chance min(1, d /
  * threshold) and then stands for d / chance: so the sum is right on average, whatever the threshold
  * is, as long as that was set before. It is min_block_ns, and each CPU raises its own while it
- * takes more than its share of stacks, and lowers it again.
+ * takes more than its share of stacks, and lowers it again. Waits of min_block_ns and more have a
+ * threshold and a share of their own, ten times as large: only a storm of them is thinned out.
  */
 #ifndef DWELL_SAMPLE_CHOICE_BPF_H
 #define DWELL_SAMPLE_CHOICE_BPF_H
@@ -13,11 +14,17 @@
 #define CHOICE_DOUBLINGS_MAX 20
 #define WEIGHT_NS_MAX	     (1ULL << 53) /* 104 days */
 
-struct choice {
+#define CHOICE_LONG_SHARES 10
+
+struct choice_share {
 	u64 period_ns; /* when the one under way began */
-	u64 random;    /* state of the generator; 0: not seeded yet */
 	u32 taken;     /* in this period, since the threshold was last raised */
 	u32 doublings; /* of the threshold */
+};
+
+struct choice {
+	u64 random; /* state of the generator; 0: not seeded yet */
+	struct choice_share shorter, longer;
 	u64 wakers_ns; /* when the period of the next one began */
 	u64 wakers;    /* of long waits, in their period */
 };
@@ -50,24 +57,37 @@ static __always_inline u64 choice_random(struct choice *choice)
 	return x * 0x2545f4914f6cdd1dULL;
 }
 
-static __always_inline void choice_turn(struct choice *choice, u64 limit)
+static __always_inline void choice_turn(struct choice_share *share, u64 limit)
 {
 	u64 now = bpf_ktime_get_ns();
 
-	if (now - choice->period_ns < CHOICE_PERIOD_NS)
+	if (now - share->period_ns < CHOICE_PERIOD_NS)
 		return;
-	choice->period_ns = now;
-	if (choice->doublings && choice->taken * 4 < limit)
-		choice->doublings--;
-	choice->taken = 0;
+	share->period_ns = now;
+	if (share->doublings && share->taken * 4 < limit)
+		share->doublings--;
+	share->taken = 0;
 }
 
-static __always_inline void choice_count(struct choice *choice, u64 limit)
+static __always_inline void choice_count(struct choice_share *share, u64 limit)
 {
-	if (++choice->taken < limit || choice->doublings >= CHOICE_DOUBLINGS_MAX)
+	if (++share->taken < limit || share->doublings >= CHOICE_DOUBLINGS_MAX)
 		return;
-	choice->doublings++;
-	choice->taken = 0;
+	share->doublings++;
+	share->taken = 0;
+}
+
+static __always_inline u64 choose_by(struct choice *choice, struct choice_share *share, u64 limit,
+				     u64 least_ns, u64 ns)
+{
+	u64 threshold;
+
+	choice_turn(share, limit);
+	threshold = least_ns << (share->doublings & 31);
+	if (ns < threshold && choice_random(choice) % threshold >= ns)
+		return 0;
+	choice_count(share, limit);
+	return ns < threshold ? threshold : ns;
 }
 
 /* What a wait of this length stands for; 0: its stack is not taken. */
@@ -75,17 +95,15 @@ static __always_inline u64 choose_wait(u64 ns)
 {
 	struct live_config *live = live_config();
 	struct choice *choice = choice_here();
-	u64 limit, threshold;
+	u64 limit, least_ns;
 
 	if (!live || !choice || !live->block_stacks)
 		return 0;
 	limit = live->block_stacks / CHOICE_PERIODS + 1;
-	choice_turn(choice, limit);
-	threshold = live->min_block_ns << (choice->doublings & 31);
-	if (ns < threshold && choice_random(choice) % threshold >= ns)
-		return 0;
-	choice_count(choice, limit);
-	return ns < threshold ? threshold : ns;
+	least_ns = live->min_block_ns;
+	if (ns < least_ns)
+		return choose_by(choice, &choice->shorter, limit, least_ns, ns);
+	return choose_by(choice, &choice->longer, limit * CHOICE_LONG_SHARES, least_ns, ns);
 }
 
 /* The same where the length is not known yet: for how many waits it stands; 0: it is not taken. */
@@ -99,11 +117,11 @@ static __always_inline u32 choose_any(void)
 	if (!live || !choice || !live->block_stacks)
 		return 0;
 	limit = live->block_stacks / CHOICE_PERIODS + 1;
-	choice_turn(choice, limit);
-	weight = 1U << (choice->doublings & 31);
+	choice_turn(&choice->shorter, limit);
+	weight = 1U << (choice->shorter.doublings & 31);
 	if (choice_random(choice) & (weight - 1))
 		return 0;
-	choice_count(choice, limit);
+	choice_count(&choice->shorter, limit);
 	return weight;
 }
 
@@ -124,7 +142,7 @@ static __always_inline bool choose_waker(u64 ns)
 	u64 now;
 
 	if (!live || !choice || !live->block_stacks ||
-	    ns < live->min_block_ns << (choice->doublings & 31))
+	    ns < live->min_block_ns << (choice->longer.doublings & 31))
 		return false;
 	now = bpf_ktime_get_ns();
 	if (now - choice->wakers_ns >= CHOICE_PERIOD_NS) {

@@ -64,7 +64,7 @@ static void what_is_taken_stands_for_all(void **state)
 		assert_true(!weight || weight >= ns);
 		real += (double)ns;
 		taken += (double)weight;
-		most = choice.doublings > most ? choice.doublings : most;
+		most = choice.shorter.doublings > most ? choice.shorter.doublings : most;
 	}
 	assert_true(most >= 3); /* the threshold did change */
 	assert_true(taken > 0.97 * real && taken < 1.03 * real);
@@ -79,6 +79,19 @@ static void a_wait_over_the_threshold_stands_for_itself(void **state)
 	assert_false(choose_waker(5 * MS));
 }
 
+/* A thousand long waits a second, among short ones: all of the long are taken. */
+static void long_waits_are_taken_always(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		now_ns += 10000;
+		choose_wait(50000);
+		if (i % 100 == 0)
+			assert_int_equal(choose_wait(2 * MS), 2 * MS);
+	}
+	assert_true(choice.shorter.doublings > 0);
+}
+
 /* A wait of years, chosen among a million: no sum turns round, nor becomes negative. */
 static void weights_do_not_overflow(void **state)
 {
@@ -87,7 +100,7 @@ static void weights_do_not_overflow(void **state)
 	assert_int_equal(weigh(~0ULL, 1), WEIGHT_NS_MAX);
 	assert_int_equal(weigh(1ULL << 50, 1u << 20), WEIGHT_NS_MAX);
 	live.min_block_ns = 1000000000000ULL;
-	choice.doublings = CHOICE_DOUBLINGS_MAX;
+	choice.shorter.doublings = CHOICE_DOUBLINGS_MAX;
 	assert_true(choose_wait(1) < 1ULL << 62);
 }
 
@@ -110,6 +123,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(what_is_taken_stands_for_all, start),
 		cmocka_unit_test_setup(a_wait_over_the_threshold_stands_for_itself, start),
+		cmocka_unit_test_setup(long_waits_are_taken_always, start),
 		cmocka_unit_test_setup(weights_do_not_overflow, start),
 		cmocka_unit_test_setup(wakers_have_a_share, start),
 	};
