@@ -7,9 +7,10 @@
 #include "../base/cleanup.h"
 #include "../base/clock.h"
 
-#define CALM_NS		(1 * NS_PER_S) /* without a scan, and the next one is at once again */
-#define GAP_NS		(NS_PER_MS / 8)
-#define GAP_DOUBLED_MAX 10 /* 128 ms at most between two scans of a process */
+#define CALM_NS		 (1 * NS_PER_S) /* without a scan, and the next one is at once again */
+#define GAP_NS		 (NS_PER_MS / 8)
+#define GAP_DOUBLED_MAX	 10 /* 128 ms at most between two scans of a process */
+#define GAP_DOUBLED_DEAR 7  /* from here on, and so many times what the last one cost */
 
 int process_list_init(struct process_list *list)
 {
@@ -69,18 +70,26 @@ void process_list_want_at(struct process_list *list, struct process *process, u6
 	list->waiting[list->waiting_count++] = process;
 }
 
-void process_list_want(struct process_list *list, struct process *process, u64 now_ns)
+/* A program that begins maps one file after the other: so what a scan costs counts later. */
+static u64 gap_of(const struct process *process)
 {
 	u32 doubled = process->scans < GAP_DOUBLED_MAX ? process->scans : GAP_DOUBLED_MAX;
-	u64 gap_ns = (GAP_NS << doubled) + doubled * process->cost_ns;
-	u64 due_ns = process->last_ns ? process->last_ns + gap_ns : 0;
+
+	return (GAP_NS << doubled) + (doubled >= GAP_DOUBLED_DEAR ? doubled * process->cost_ns : 0);
+}
+
+void process_list_want(struct process_list *list, struct process *process, u64 now_ns)
+{
+	u64 due_ns = process->last_ns ? process->last_ns + gap_of(process) : 0;
 
 	process_list_want_at(list, process, due_ns < now_ns ? now_ns : due_ns);
 }
 
 void process_list_done(struct process *process, u64 begin_ns, u64 end_ns)
 {
-	process->scans = process->last_ns + CALM_NS < begin_ns ? 0 : process->scans + 1;
+	u64 calm_ns = process->last_ns + gap_of(process) + CALM_NS;
+
+	process->scans = calm_ns < begin_ns ? 0 : process->scans + 1;
 	process->last_ns = end_ns;
 	process->cost_ns = end_ns - begin_ns;
 }
