@@ -35,6 +35,9 @@ mount_securityfs() {
 		mount -t securityfs securityfs /sys/kernel/security 2>/dev/null || :
 }
 
+# What the hypervisor has taken from all CPUs so far.
+steal_ns() { awk -v hz="$(getconf CLK_TCK)" '/^cpu / { printf "%.0f", $9 * 1e9 / hz }' /proc/stat; }
+
 need_root() {
 	if [ "$(id -u)" -ne 0 ]; then
 		echo "not ok - $(basename "$0") needs root: sudo make check-live"

@@ -15,8 +15,6 @@ end() {
 }
 trap end EXIT
 
-steal_ns() { awk -v hz="$(getconf CLK_TCK)" '/^cpu / { printf "%.0f", $9 * 1e9 / hz }' /proc/stat; }
-
 # judge NAME TIER STEAL: the checks of one run
 judge() {
 	local name=$1 tap=$work/tap
