@@ -60,6 +60,8 @@ struct worker {
 	struct {
 		long long ns, count;
 	} blocks[LOCKS][WORKERS]; /* by lock, and by who held it */
+	long again; /* woken, and somebody else was faster: blocked once more, by nobody knows whom
+		     */
 };
 
 static pthread_mutex_t locks[LOCKS];
@@ -103,6 +105,7 @@ static void take(struct worker *self, int which)
 	if (holder && thread_blocks() > blocks) {
 		self->blocks[which][holder->number].ns += now() - start;
 		self->blocks[which][holder->number].count++;
+		self->again += thread_blocks() - blocks - 1;
 	}
 	atomic_store(&owners[which], self);
 }
@@ -162,8 +165,11 @@ static void spread_news(void)
 
 static void tell_blocks(const struct worker *workers)
 {
-	long long sum = 0;
+	long long sum = 0, again = 0;
 
+	for (int waiter = 0; waiter < WORKERS; waiter++)
+		again += workers[waiter].again;
+	truth("again", again);
 	for (int waiter = 0; waiter < WORKERS; waiter++)
 		for (int which = 0; which < LOCKS; which++)
 			for (int holder = 0; holder < WORKERS; holder++) {
