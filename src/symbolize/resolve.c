@@ -2,14 +2,12 @@
 /*
  * Addresses to places, places to names: what signals ask of the symbolizer.
  */
-#include <errno.h>
 #include <unistd.h>
 
 #include "../base/clock.h"
 #include "internal.h"
 
-#define KALLSYMS_AGAIN_NS   (10 * NS_PER_S) /* between two looks at all of it */
-#define KALLSYMS_LOOK_BYTES 4096
+#define KALLSYMS_AGAIN_NS (10 * NS_PER_S) /* between two looks at all of it */
 
 static struct symbolize *of(struct resolver *resolver)
 {
@@ -18,52 +16,32 @@ static struct symbolize *of(struct resolver *resolver)
 
 /* --- the kernel --- */
 
-/* Its beginning tells whether addresses are hidden; the rest takes a while, and is read when
- * needed. */
-static int look_into_kallsyms(int fd)
-{
-	char bytes[KALLSYMS_LOOK_BYTES];
-	ssize_t size = pread(fd, bytes, sizeof(bytes), 0);
-	bool is_line_start = true;
-
-	if (size < 0)
-		return -errno;
-	for (ssize_t i = 0; i < size; i++) {
-		if (is_line_start && bytes[i] != '0' && bytes[i] != ' ')
-			return 0;
-		is_line_start = bytes[i] == '\n' || (is_line_start && bytes[i] == '0');
-	}
-	return -EPERM;
-}
-
-int symbolize_kallsyms(struct symbolize *symbolize, int fd)
-{
-	int err = look_into_kallsyms(fd);
-
-	if (err) {
-		close(fd);
-		return err;
-	}
-	if (symbolize->kallsyms_fd >= 0)
-		close(symbolize->kallsyms_fd);
-	symbolize->kallsyms_fd = fd;
-	symbolize->kallsyms_ns = 0;
-	return 0;
-}
-
 /* Modules and BPF programs come and go: what is not found may be found in what it says now. */
-static void read_kallsyms(struct symbolize *symbolize)
+static int read_kallsyms(struct symbolize *symbolize)
 {
 	struct kallsyms *kallsyms;
+	int err;
 
 	if (symbolize->kallsyms_fd < 0 ||
 	    (symbolize->kallsyms_ns && clock_now_ns() - symbolize->kallsyms_ns < KALLSYMS_AGAIN_NS))
-		return;
-	if (!kallsyms_read(symbolize->kallsyms_fd, &kallsyms)) {
+		return 0;
+	err = kallsyms_read(symbolize->kallsyms_fd, &kallsyms);
+	if (!err) {
 		kallsyms_close(symbolize->kallsyms);
 		symbolize->kallsyms = kallsyms;
 	}
 	symbolize->kallsyms_ns = clock_now_ns();
+	return err;
+}
+
+int symbolize_kallsyms(struct symbolize *symbolize, int fd)
+{
+	if (symbolize->kallsyms_fd >= 0)
+		close(symbolize->kallsyms_fd);
+	symbolize->kallsyms_fd = fd;
+	symbolize->kallsyms_ns = 0;
+	/* It takes a while: now, while nobody waits for tables. */
+	return read_kallsyms(symbolize);
 }
 
 static u64 kernel_text(const struct symbolize *symbolize)
