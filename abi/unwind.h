@@ -76,8 +76,8 @@ struct unwind_process {
 	u32 first;
 	u32 count;
 	u32 generation; /* of these mappings; never zero for known ones, and never used twice */
-	u32 is_asked;	/* user space has been asked for it: once is enough */
-	u64 asked_ns;	/* when, if again for what is missing */
+	u32 unused;
+	u64 asked_ns; /* when user space was last asked for them */
 };
 
 #define UNWIND_ROWS_MAX	      (2u << 20) /* 16 MiB */

@@ -65,8 +65,7 @@ enum stack_context { STACK_CPU, STACK_RESUME, STACK_WAKE, STACK_CONTEXTS };
 struct stack_scratch {
 	struct unwind_walk walk;
 	struct cpu_regs regs;
-	u32 is_busy;
-	u32 is_kernel_mode;
+	u64 is_busy;
 	struct rec_stack rec;
 };
 
@@ -150,7 +149,7 @@ static __always_inline void unwind_ask(u32 tgid, struct unwind_process *process,
 	if (!tgid)
 		return;
 	if (!process && (!is_nmi || cfg_task_storage)) {
-		struct unwind_process asked = {.is_asked = 1, .asked_ns = now};
+		struct unwind_process asked = {.asked_ns = now};
 
 		if (bpf_map_update_elem(&unwind_processes, &tgid, &asked, BPF_NOEXIST))
 			return; /* no place; or another thread was first */

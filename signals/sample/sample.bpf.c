@@ -232,8 +232,7 @@ int BPF_PROG(sample_waking, struct task_struct *task)
 	if (!account || !ledger_is_blocked(account->state) || account->waker_stack ||
 	    !choose_waker(bpf_ktime_get_ns() - account->last_ns))
 		return 0;
-	/* The stack of a thread that is not followed is nobody's business, but its kernel part is.
-	 */
+	/* Of a thread that is not followed, the kernel's part alone. */
 	waker = account->waker_kind == WAKER_THREAD ? account_of_current() : NULL;
 	if (waker) {
 		wish.has_user = true;
@@ -279,7 +278,7 @@ int BPF_PROG(sample_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* Another program. Where all are followed, only those that run are worth a look: their samples ask.
+/* Another program. Where all are followed, the first sample asks: few that exec are ever sampled.
  */
 SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(sample_exec, struct task_struct *task)

@@ -30,6 +30,9 @@ bool cmd_common_option(int option);
 /* --color=auto|always|never, of what goes to stdout: 0, or -EINVAL, told. */
 int cmd_parse_color(const char *when, bool *ret_color);
 
+/* --pid and --tid, of what is in a session: 0, or -EINVAL, told. */
+int cmd_parse_ids(const char *option, const char *list, u32 *ids, size_t max, size_t *ret_count);
+
 /* --kind=cpu|blocked, of samples: 0, or -EINVAL, told. */
 int cmd_parse_kind(const char *name, u32 *ret_kind);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../abi/config.h"
 #include "../base/log.h"
 #include "../base/text.h"
 #include "../model/profile.h"
@@ -39,6 +40,14 @@ static bool terminal_has_color(void)
 
 	return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") &&
 	       !(terminal && !strcmp(terminal, "dumb"));
+}
+
+int cmd_parse_ids(const char *option, const char *list, u32 *ids, size_t max, size_t *ret_count)
+{
+	if (!text_parse_list(list, 1, PID_LIMIT, ids, max, ret_count))
+		return 0;
+	log_error("%s takes up to %zu numbers separated by commas, not '%s'", option, max, list);
+	return -EINVAL;
 }
 
 int cmd_parse_kind(const char *name, u32 *ret_kind)

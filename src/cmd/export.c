@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../abi/config.h"
 #include "../base/cleanup.h"
 #include "../base/log.h"
 #include "../base/person.h"
@@ -101,15 +100,6 @@ static int parse_format(struct options *options)
 	return -EINVAL;
 }
 
-static int parse_ids(const char *option, u32 *ids, size_t *ret_count)
-{
-	if (!text_parse_list(optarg, 1, PID_LIMIT, ids, IDS_MAX, ret_count))
-		return 0;
-	log_error("%s takes up to %d numbers separated by commas, not '%s'", option, IDS_MAX,
-		  optarg);
-	return -EINVAL;
-}
-
 static int parse_weight(struct options *options)
 {
 	options->export.weight = !strcmp(optarg, "ns") ? WEIGHT_NS : WEIGHT_COUNT;
@@ -135,10 +125,12 @@ static int parse_option(int option, struct options *options)
 		return 0;
 	case 'p':
 		options->filter.pids = options->pids;
-		return parse_ids("--pid", options->pids, &options->filter.pid_count);
+		return cmd_parse_ids("--pid", optarg, options->pids, IDS_MAX,
+				     &options->filter.pid_count);
 	case 't':
 		options->filter.tids = options->tids;
-		return parse_ids("--tid", options->tids, &options->filter.tid_count);
+		return cmd_parse_ids("--tid", optarg, options->tids, IDS_MAX,
+				     &options->filter.tid_count);
 	case 'k':
 		options->filter.kernel = true;
 		return 0;

@@ -8,10 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "../../abi/config.h"
 #include "../base/cleanup.h"
 #include "../base/log.h"
-#include "../base/text.h"
 #include "../store/reader.h"
 #include "apart.h"
 #include "cmd.h"
@@ -78,15 +76,6 @@ static const struct option longs[] = {
 	{0},
 };
 
-static int parse_ids(const char *option, u32 *ids, size_t *ret_count)
-{
-	if (!text_parse_list(optarg, 1, PID_LIMIT, ids, REPORT_PIDS_MAX, ret_count))
-		return 0;
-	log_error("%s takes up to %d numbers separated by commas, not '%s'", option,
-		  REPORT_PIDS_MAX, optarg);
-	return -EINVAL;
-}
-
 /* The place of the word in the list, which NULL ends. */
 static int parse_word(const char *option, const char *const *words, int *ret_place)
 {
@@ -142,9 +131,11 @@ static int parse_option(int option, struct options *options)
 
 	switch (option) {
 	case 'p':
-		return parse_ids("--pid", report->pids, &report->pid_count);
+		return cmd_parse_ids("--pid", optarg, report->pids, REPORT_PIDS_MAX,
+				     &report->pid_count);
 	case 't':
-		return parse_ids("--tid", report->tids, &report->tid_count);
+		return cmd_parse_ids("--tid", optarg, report->tids, REPORT_PIDS_MAX,
+				     &report->tid_count);
 	case 'T':
 		report->threads = true;
 		return 0;
