@@ -269,7 +269,7 @@ check: $(B)/dwell $(UNIT_TESTS) $(REPLAYS)
 	BUILD=$(B) tests/run $(UNIT_TESTS) $(sort $(wildcard tests/unit/*.sh))
 
 check-live: $(B)/dwell $(LIVE_TOOLS) $(WORKLOADS)
-	BUILD=$(B) tests/run $(LIVE_TESTS) $(sort $(wildcard tests/live/*.sh))
+	BUILD=$(B) tests/run --again $(LIVE_TESTS) $(sort $(wildcard tests/live/*.sh))
 
 check-vm: $(B)/dwell $(B)/tests/vmlinux_test $(LIVE_TOOLS) $(WORKLOADS)
 	OUT=$(B)/vm tests/run -- tests/vm/run.sh $(B)/dwell tests/vm/commands \

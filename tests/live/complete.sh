@@ -42,13 +42,14 @@ judge() {
 		ON n.id = s.stop WHERE n.name NOT IN ('none', 'end', 'zero') GROUP BY n.id"
 }
 
-# command NAME LEAST COMMAND...: runs for two seconds. Before that for a moment: the first time ever, the
-# tables of its files are built while it runs (node's take 40 ms), and then are in the cache.
+# command NAME LEAST COMMAND...: runs for five seconds, of which the first milliseconds, until dwell knows the
+# new process, are a small part. Before that for a moment: the first time ever, the tables of its files are
+# built while it runs (node's take 40 ms), and then are in the cache.
 command() {
 	local name=$1 least=$2
 	shift 2
 	timeout 60 "$DWELL" record --tier A -o "$file" -- timeout 0.3 "$@" >/dev/null 2>&1
-	timeout 60 "$DWELL" record -F 997 --tier A -o "$file" -- timeout 2 "$@" >/dev/null 2>"$work/err"
+	timeout 60 "$DWELL" record -F 997 --tier A -o "$file" -- timeout 5 "$@" >/dev/null 2>"$work/err"
 	judge "$name" "$least"
 }
 
