@@ -57,7 +57,7 @@ CFLAGS ?= -g
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE $(WARN) $(VARIANT_$(V)) $(CFLAGS) -fPIE \
 	-fstack-protector-strong -I$(B)/gen $(shell $(PKG_CONFIG) --cflags $(LIBS))
 ALL_LDFLAGS := $(VARIANT_$(V)) -pie -Wl,--build-id -Wl,-z,relro,-z,now $(LDFLAGS)
-LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lpthread
+LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lpthread -lm
 
 # --- sources: the folders are the list ---------------------------------------------------
 

@@ -26,6 +26,9 @@
 	KNOB(cfg_task_storage, 1, 0, 1, "tracing programs have task storage (5.12)")               \
 	KNOB(cfg_task_regs, 1, 0, 1, "there is a helper for a task's registers (5.15)")            \
 	KNOB(cfg_split, 0, 0, 1, "Tier B: the time on a CPU is split")                             \
+	KNOB(cfg_signals, 0, 0, U32_LIMIT, "a bit for each signal that counts in series")          \
+	KNOB(cfg_signals_high, 0, 0, U32_LIMIT, "likewise, for ids from 32 on")                    \
+	KNOB(cfg_stripes, 1, 1, 4, "copies of each series' numbers, 2^n")                          \
 	KNOB(cfg_sample_period_ns, 0, 0, 1000000000, "what one sample on a CPU stands for")        \
 	KNOB(cfg_seed, 1, 1, U32_LIMIT, "of the choice which short waits have their stack taken")  \
 	KNOB(cfg_wake_bytes, 65536, 4096, 1 << 30, "wake the reader per this many bytes, 2^n")     \
@@ -76,6 +79,8 @@ struct filter_key {
 	KNOB(split_off_tgid, 0, 0, PID_LIMIT, "whose threads calls_stop takes out of Tier B")      \
 	KNOB(min_block_ns, 1000000, 1, 1000000000000, "a wait so long has its stack taken")        \
 	KNOB(block_stacks, 200, 0, 100000, "of waits, per second and CPU; 0: none is taken")       \
+	KNOB(slow_ns, 0, 0, 1000000000000, "events so long are told one by one; 0: none")          \
+	KNOB(slow_budget, 200, 0, 100000, "of these, per second and CPU")                          \
 	KNOB(filter_kinds, 0, 0, FILTER_KIND_BIT(FILTER_KIND_COUNT) - 1,                           \
 	     "bits of the filter kinds in use; capture sets it from the filters")                  \
 	KNOB(filter_cgroup_v1, 0, 0, 1, "1: some are of a v1 hierarchy; capture sets it")          \

@@ -6,10 +6,11 @@
 #ifndef DWELL_ABI_RECORDS_H
 #define DWELL_ABI_RECORDS_H
 
+#include "series.h"
 #include "types.h"
 #include "unwind.h"
 
-#define SIGNAL_LIMIT	32 /* ids are below this */
+#define SIGNAL_LIMIT	64 /* ids are below this */
 #define RECORD_SIZE_MAX 4096
 
 enum signal_id {
@@ -67,13 +68,14 @@ enum sample_kind {
 	SAMPLE_KIND_COUNT
 };
 
-#define STATE_LIMIT 32 /* room for states to come, so that the layout stays */
-#define COMM_BYTES  16 /* the kernel's TASK_COMM_LEN */
-#define CAUSES_MAX  32 /* of each thread, told apart */
-#define CALLS_MAX   64 /* system calls of each thread, told apart; a power of two */
-#define CALL_PROBES 16 /* places that are tried for each */
-#define NAME_BYTES  128
-#define PATH_BYTES  256
+#define STATE_LIMIT	      32 /* room for states to come, so that the layout stays */
+#define COMM_BYTES	      16 /* the kernel's TASK_COMM_LEN */
+#define CAUSES_MAX	      32 /* of each thread, told apart */
+#define CALLS_MAX	      64 /* system calls of each thread, told apart; a power of two */
+#define CALL_PROBES	      16 /* places that are tried for each */
+#define NAME_BYTES	      128
+#define PATH_BYTES	      256
+#define SERIES_RECORD_BUCKETS 480
 
 /* A system call in one number: 0 is none, else 1 + its number, and the flag for a 32-bit one. */
 #define CALL_COMPAT 0x8000
@@ -274,6 +276,44 @@ struct rec_stack {
 	u64 frames[KERNEL_FRAMES_MAX + USER_FRAMES_MAX];
 };
 
+struct series_bucket {
+	u32 place;
+	u32 count;
+};
+
+/* What a series has got since the record before: of one that got much, several records tell. */
+struct rec_series {
+	struct rec_hdr hdr; /* made by user space: cpu and tid are 0 */
+	struct series_key key;
+	u64 count;
+	u64 sum;
+	u64 max; /* of the values since then */
+	u64 orphan_starts;
+	u64 orphan_ends;
+	u64 expired;
+	u32 bucket_count;
+	u32 unused;
+	struct series_bucket
+		buckets[SERIES_RECORD_BUCKETS]; /* only those that grew; it ends there */
+};
+
+/* How a signal uses its share of places, told when something of it has changed. */
+struct rec_share {
+	struct rec_hdr hdr; /* made by user space */
+	u64 signal;	    /* enum signal_id */
+	struct series_share share;
+};
+
+/* One event that took long, or is worth a line for another reason. */
+struct rec_slow {
+	struct rec_hdr hdr; /* hdr.ts_ns is its end */
+	struct series_key key;
+	u64 ns;
+	u64 stack;		   /* key of a rec_stack; 0: none */
+	u64 value[2];		   /* the signal's own: bytes asked and returned, ... */
+	u64 part[SLOW_PART_COUNT]; /* of ns; all 0: not known */
+};
+
 /* Per CPU, kept by emit.bpf.h, read by user space when it likes. */
 struct emit_counts {
 	u64 sent; /* records that a probe wanted to send */
@@ -290,8 +330,9 @@ struct emit_counts {
 #pragma GCC diagnostic pop
 
 /* The least that a record of this type can have; the most is its struct. */
-#define RECORD_LEAST_WHOLE(type)  sizeof(type)
-#define RECORD_LEAST_FRAMES(type) __builtin_offsetof(type, frames)
+#define RECORD_LEAST_WHOLE(type)   sizeof(type)
+#define RECORD_LEAST_FRAMES(type)  __builtin_offsetof(type, frames)
+#define RECORD_LEAST_BUCKETS(type) __builtin_offsetof(type, buckets)
 
 /* Two rows with one id do not compile: two cases with one value. */
 static inline int signal_is_known(int type)
@@ -305,11 +346,18 @@ static inline int signal_is_known(int type)
 	return 0;
 }
 
-#define SIGNAL(id, NAME, name, ...)                                                                \
-	_Static_assert((id) > 0 && (id) < SIGNAL_LIMIT, #name ": id out of range");                \
+/* A signal that only counts, in series, has no record: its extent is NONE. */
+#define RECORD_CHECK_NONE(name)
+#define RECORD_CHECK_WHOLE(name)   RECORD_CHECK(name)
+#define RECORD_CHECK_FRAMES(name)  RECORD_CHECK(name)
+#define RECORD_CHECK_BUCKETS(name) RECORD_CHECK(name)
+#define RECORD_CHECK(name)                                                                         \
 	_Static_assert(__builtin_offsetof(struct rec_##name, hdr) == 0, #name ": hdr is first");   \
 	_Static_assert(sizeof(struct rec_##name) % 8 == 0, #name ": size is a multiple of 8");     \
 	_Static_assert(sizeof(struct rec_##name) <= RECORD_SIZE_MAX, #name ": too large");
+#define SIGNAL(id, NAME, name, version, class, extent)                                             \
+	_Static_assert((id) > 0 && (id) < SIGNAL_LIMIT, #name ": id out of range");                \
+	RECORD_CHECK_##extent(name)
 #include "signals.def"
 #undef SIGNAL
 

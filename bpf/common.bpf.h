@@ -60,5 +60,6 @@ extern struct filters_map filters SEC(".maps");
 #include "account.bpf.h"
 #include "path.bpf.h"
 #include "stack.bpf.h"
+#include "series.bpf.h"
 
 #endif

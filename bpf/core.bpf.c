@@ -27,8 +27,19 @@ struct unwind_modules_map unwind_modules SEC(".maps");
 struct unwind_mappings_map unwind_mappings SEC(".maps");
 struct unwind_processes_map unwind_processes SEC(".maps");
 struct unwind_requests_map unwind_requests SEC(".maps");
+struct series_index_map series_index SEC(".maps");
+struct series_slots_map series_slots SEC(".maps");
+struct series_stripes_map series_stripes SEC(".maps");
+struct series_free_map series_free SEC(".maps");
+struct series_shares_map series_shares SEC(".maps");
+struct pairs_map pairs SEC(".maps");
+struct slow_budgets_map slow_budgets SEC(".maps");
 
 /* A type is in an object's BTF only if something refers to it; field lists are read from there. */
-#define SIGNAL(id, NAME, name, ...) const struct rec_##name *btf_rec_##name __attribute__((unused));
+#define BTF_NONE(name)
+#define BTF_WHOLE(name)				       const struct rec_##name *btf_rec_##name __attribute__((unused));
+#define BTF_FRAMES(name)			       BTF_WHOLE(name)
+#define BTF_BUCKETS(name)			       BTF_WHOLE(name)
+#define SIGNAL(id, NAME, name, version, class, extent) BTF_##extent(name)
 #include "../abi/signals.def"
 #undef SIGNAL

@@ -67,6 +67,11 @@ struct ledger_task {
 	u64 out_stack;	 /* ... and this is its key; 0: none was taken */
 	u64 out_stop;	 /* enum stack_stop */
 
+	/* What it waited for before it got its CPU, for signals that count waits: 0: not so. */
+	u64 in_block_ns; /* in block_state */
+	u64 in_queue_ns;
+	u64 in_queue_state; /* enum ledger_state */
+
 	u64 nvcsw;   /* the kernel's count at the last switch: it advances iff it blocks */
 	u64 exec_ns; /* the kernel's count of its run time, at the last switch */
 	u64 voluntary;
@@ -374,7 +379,7 @@ static __always_inline void ledger_end_wait(struct ledger_task *account, u32 ran
 	if (ledger_is_blocked(account->state)) {
 		passed = ledger_charge(account, account->state, woken && woken < now ? woken : now);
 		ledger_end_cause(account, passed, account->waker, account->waker_kind);
-		account->block_ns = passed;
+		account->block_ns = account->in_block_ns = passed;
 		account->block_state = account->state;
 		if (!woken)
 			return;
@@ -383,6 +388,8 @@ static __always_inline void ledger_end_wait(struct ledger_task *account, u32 ran
 	}
 	passed = ledger_charge(account, account->state, now);
 	ledger_end_cause(account, passed, ran, kind);
+	account->in_queue_ns = passed;
+	account->in_queue_state = account->state;
 }
 
 /*
@@ -447,6 +454,7 @@ static __always_inline void ledger_switch_in(struct ledger_task *account, u32 ra
 					     u64 exec_ns, u64 now)
 {
 	ledger_open_waits(account);
+	account->in_block_ns = account->in_queue_ns = 0;
 	if (ledger_is_on_cpu(account)) {
 		/* Its switch-out was missed. It ran first; what it waited for is not known. */
 		account->missed++;

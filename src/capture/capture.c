@@ -185,6 +185,8 @@ int capture_load(struct capture *capture)
 		err = object_fill_maps(capture);
 		if (!err)
 			err = write_filters(capture);
+		if (!err)
+			err = series_open(capture);
 		bpflog_end();
 	}
 	if (err)
@@ -417,6 +419,7 @@ void capture_detach(struct capture *capture)
 		return;
 	for (size_t i = 0; i < capture->config.probe_count; i++)
 		attach_undo(&capture->probes[i]);
+	capture_send_series(capture);
 	drain(capture);
 	reader_stop(capture->reader);
 	read_reader_counts(capture, &capture->final);
@@ -432,6 +435,7 @@ void capture_close(struct capture *capture)
 		return;
 	capture_detach(capture);
 	ring_buffer__free(capture->requests);
+	series_close(capture);
 	object_close_all(capture);
 	for (size_t i = 0; i < capture->config.probe_count; i++)
 		failure_clear(&capture->probes[i].failure);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "../../abi/config.h"
+#include "../../abi/records.h"
 #include "../model/failure.h"
 #include "../model/health.h"
 #include "../model/probe.h"
@@ -20,7 +21,6 @@
 #define CAPTURE_LOAD_ROUNDS_MAX 8
 #define CAPTURE_DRAIN_NS	(2 * 1000000000ULL)
 
-struct rec_hdr;
 struct unwind_process;
 struct unwind_request;
 
@@ -33,9 +33,12 @@ struct capture_config {
 	u32 ring_bytes;	  /* power of two */
 	pid_t worker_pid; /* excluded, as dwell itself is */
 	u32 canary_syscall;
-	bool split;		 /* Tier B */
-	u32 sample_period_ns;	 /* what one sample on a CPU stands for; 0: there are none */
-	u32 seed;		 /* of what is chosen at random; 0: the default */
+	bool split;	      /* Tier B */
+	u32 sample_period_ns; /* what one sample on a CPU stands for; 0: there are none */
+	u32 seed;	      /* of what is chosen at random; 0: the default */
+	u64 signals;	      /* a bit for each that counts in series */
+	u32 series_limits[SIGNAL_LIMIT]; /* how many places each of these may have */
+	u64 pair_limit_ns;		 /* a start so old is not waited for any more */
 	const char *verdict_dir; /* remembers what this boot and build refuse; NULL: try all */
 	struct queue *queue;
 
@@ -90,6 +93,13 @@ int capture_run_iter(struct capture *capture, size_t i);
  * -errno; -ENOENT if no probe wanted that map. The map stays as it is.
  */
 int capture_send_map(struct capture *capture, const char *map);
+
+/*
+ * Sends what series have got since it was last called, and counts starts that waited too long for
+ * their end: 0 or -errno; -ENOENT if there are none; -EAGAIN if the worker is too busy: the rest is
+ * sent by the next call. capture_detach() does it for the last time, with all probes off.
+ */
+int capture_send_series(struct capture *capture);
 
 /* The descriptor of a map, which stays the capture's; -ENOENT if no probe wanted it. */
 int capture_map_fd(const struct capture *capture, const char *name);

@@ -38,6 +38,7 @@ struct capture {
 	u64 rows;	       /* read by iterators, and sent on */
 	bool has_task_storage; /* the kernel's abilities that choose between forms of a signal */
 	bool has_task_regs;
+	struct series *series; /* NULL: nothing counts in series */
 	bool detached;
 	struct health final; /* kernel's side, fixed when detached */
 };
@@ -63,6 +64,15 @@ bool fallback_is_needed(const struct capture *capture, const struct probe *spec)
 int attach_probe(struct capture_probe *probe);
 int attach_try_perf(struct capture_probe *probe); /* is there such an event? 0 or -errno */
 void attach_undo(struct capture_probe *probe);
+
+/* series.c */
+u32 series_stripes_here(void);
+int series_open(struct capture *capture); /* after the load; without series it does nothing */
+void series_close(struct capture *capture);
+
+/* rows.c */
+void rows_send(struct capture *capture, const struct rec_hdr *row); /* when there is room */
+bool rows_wait(struct capture *capture, u64 *patience_ns);
 
 /* verdicts.c: what this boot and build refused before. Failing to read or write is no error. */
 void verdicts_read(struct capture *capture);

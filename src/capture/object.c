@@ -188,6 +188,9 @@ static int set_knobs(const struct capture *capture, struct bpf_object *object)
 		{"cfg_task_storage", capture->has_task_storage},
 		{"cfg_task_regs", capture->has_task_regs},
 		{"cfg_split", capture->config.split},
+		{"cfg_signals", (u32)capture->config.signals},
+		{"cfg_signals_high", (u32)(capture->config.signals >> 32)},
+		{"cfg_stripes", series_stripes_here()},
 		{"cfg_sample_period_ns", capture->config.sample_period_ns},
 		{"cfg_seed", capture->config.seed ? capture->config.seed : 1},
 		{"cfg_wake_bytes", capture->config.ring_bytes / 8},
@@ -254,6 +257,8 @@ static int prepare_maps(const struct capture *capture, struct bpf_object *object
 			err = bpf_map__reuse_fd(map, bpf_map__fd(object_map(capture, name)));
 		else if (!strcmp(name, "records"))
 			err = bpf_map__set_max_entries(map, capture->config.ring_bytes);
+		else if (!strcmp(name, "series_stripes"))
+			err = bpf_map__set_max_entries(map, SERIES_MAX * series_stripes_here());
 		if (err)
 			return err;
 	}

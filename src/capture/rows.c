@@ -35,6 +35,16 @@ static size_t take_rows(struct capture *capture, const char *buf, size_t size)
 	return at;
 }
 
+void rows_send(struct capture *capture, const struct rec_hdr *row)
+{
+	take_rows(capture, (const char *)row, row->size);
+}
+
+bool rows_wait(struct capture *capture, u64 *patience_ns)
+{
+	return reader_wait_for_room(capture->reader, patience_ns);
+}
+
 /*
  * Rows can wait for the worker, within a bound; records of the ring cannot. A row that the kernel
  * has written counts as told there: so room comes first, and each read takes all that is written,

@@ -55,10 +55,16 @@ struct follow {
 static int choose_tier(struct follow *follow)
 {
 	const struct follow_options *options = follow->options;
+	const char *demanding = probes_demanding(options);
 
 	follow->tier = options->tier;
 	if (options->tier == TIER_DEFAULT)
-		follow->tier = options->command ? TIER_B : TIER_A;
+		follow->tier = options->command || demanding ? TIER_B : TIER_A;
+	if (options->tier == TIER_A && demanding) {
+		log_error("-s %s is measured by Tier B's hooks: leave out --tier A, or the signal",
+			  demanding);
+		return -EOPNOTSUPP;
+	}
 	if (follow->tier == TIER_A || capture_has_task_storage())
 		return 0;
 	if (options->tier == TIER_B) {
@@ -81,6 +87,16 @@ static void choose_stacks(const struct follow *follow, struct capture_config *co
 	config->live.min_block_ns = stacks->min_block_ns;
 	if (stacks->is_off)
 		config->live.block_stacks = 0;
+}
+
+static void choose_signals(const struct follow *follow, struct capture_config *config)
+{
+	const struct signal_options *signals = &follow->options->signals;
+
+	config->signals = signals->chosen;
+	config->pair_limit_ns = signals->pair_limit_ns;
+	config->live.slow_ns = signals->slow_ns;
+	probes_share(signals->chosen, config->series_limits);
 }
 
 /* The one place where the tasks that a person chose become the capture's filter. */
@@ -115,6 +131,7 @@ static int start_capture(struct follow *follow)
 	config.probe_count = follow->probes.count;
 	capture_live_defaults(&config.live);
 	choose_stacks(follow, &config);
+	choose_signals(follow, &config);
 	choose_tasks(follow, &config);
 	follow->live = config.live;
 	if (config.split)
@@ -228,6 +245,8 @@ static int read_rows(struct follow *follow, bool of_all)
 	/* What is left of threads whose last word found no room in the ring buffer. */
 	if (!err)
 		err = capture_send_map(follow->capture, "ledger_sums");
+	if (!err || err == -ENOENT)
+		err = capture_send_series(follow->capture);
 	return err == -ENOENT ? 0 : err;
 }
 

@@ -27,12 +27,20 @@ struct stack_options {
 	bool inlines;	  /* ... and functions that were inlined */
 };
 
+/* What -s and the options beside it say. */
+struct signal_options {
+	u64 chosen;	   /* a bit for each signal, by its id */
+	u64 slow_ns;	   /* events so long are told one by one; 0: none */
+	u64 pair_limit_ns; /* a start so old is not waited for any more; 0: for ever */
+};
+
 struct follow_options {
 	const char *output;	    /* NULL: the session stays in memory */
 	char **command;		    /* NULL: none */
 	struct selection selection; /* of tasks; without a command, or narrowing it */
 	enum tier tier;
 	struct stack_options stacks;
+	struct signal_options signals;
 	u64 duration_ns;	  /* 0: until the command ends, or a signal comes */
 	const char *max_overhead; /* as it was given; NULL: not */
 	double overhead_limit;	  /* what it means, of the host's CPU time; 0: no limit */

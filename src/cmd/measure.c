@@ -2,6 +2,8 @@
 #include "measure.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
@@ -11,6 +13,8 @@
 #include "../base/log.h"
 #include "../base/text.h"
 #include "../capture/governor.h"
+#include "../model/signal.h"
+#include "cmd.h"
 
 /*
  * Not in step with what happens a hundred or fifty times a second. At the most of them, with some
@@ -20,6 +24,9 @@
 #define FREQ_MAX	 10000
 #define MIN_BLOCK_NS	 NS_PER_MS
 #define MIN_BLOCK_NS_MAX (1000 * NS_PER_S)
+#define SLOW_NS		 (10 * NS_PER_MS)
+#define PAIR_LIMIT_NS	 (5 * NS_PER_S)
+#define PAIR_LIMIT_MAX	 (3600 * NS_PER_S)
 
 static u32 choose_seed(void)
 {
@@ -36,6 +43,10 @@ void measure_defaults(struct follow_options *options)
 		.freq = FREQ_DEFAULT,
 		.min_block_ns = MIN_BLOCK_NS,
 		.seed = choose_seed(),
+	};
+	options->signals = (struct signal_options){
+		.slow_ns = SLOW_NS,
+		.pair_limit_ns = PAIR_LIMIT_NS,
 	};
 }
 
@@ -98,6 +109,80 @@ static int take_stack_option(struct follow_options *options, int option, const c
 	}
 }
 
+/* --- signals --- */
+
+static const struct signal_view *offered_view(int id)
+{
+	const struct signal *signal = signal_rows[id].signal;
+
+	return signal && signal->view && !signal->view->is_not_offered ? signal->view : NULL;
+}
+
+/* Who asks for help gets it instead of a measurement. */
+static void list_signals(void)
+{
+	static const char *const costs[] = {
+		[COST_FREE] = "free",
+		[COST_CHEAP] = "cheap",
+		[COST_PER_EVENT] = "per event",
+		[COST_DANGEROUS] = "dangerous",
+	};
+
+	puts("signals, what each costs, and what it tells:");
+	for (int id = 1; id < SIGNAL_LIMIT; id++)
+		if (offered_view(id))
+			printf("  %-10s %-10s %s\n", signal_rows[id].name,
+			       costs[offered_view(id)->cost], signal_rows[id].signal->about);
+}
+
+static int take_signals(struct follow_options *options, const char *value)
+{
+	if (!strcmp(value, "help")) {
+		list_signals();
+		exit(EXIT_OK);
+	}
+	for (const char *at = value; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+		size_t length = strcspn(at, ",");
+		int id = signal_find(at, length);
+
+		if (!id || !offered_view(id)) {
+			log_error("there is no signal '%.*s': dwell record -s help lists them",
+				  (int)length, at);
+			return -EINVAL;
+		}
+		options->signals.chosen |= 1ULL << id;
+	}
+	return 0;
+}
+
+static int take_time(const char *option, const char *value, u64 most_ns, u64 *ret_ns)
+{
+	if (!strcmp(value, "0")) {
+		*ret_ns = 0;
+		return 0;
+	}
+	if (!text_parse_duration(value, 1, most_ns, ret_ns))
+		return 0;
+	log_error("%s is a time of up to %llus, with its unit, as in 100us, 5ms or 2s, not '%s'",
+		  option, most_ns / NS_PER_S, value);
+	return -EINVAL;
+}
+
+static int take_signal_option(struct follow_options *options, int option, const char *value)
+{
+	switch (option) {
+	case MEASURE_SIGNALS:
+		return take_signals(options, value);
+	case MEASURE_SLOW:
+		return take_time("--slow", value, 1000 * NS_PER_S, &options->signals.slow_ns);
+	case MEASURE_PAIR_LIMIT:
+		return take_time("--pair-limit", value, PAIR_LIMIT_MAX,
+				 &options->signals.pair_limit_ns);
+	default:
+		return take_stack_option(options, option, value);
+	}
+}
+
 static int take_tier(struct follow_options *options, const char *value)
 {
 	if (strcasecmp(value, "A") && strcasecmp(value, "B")) {
@@ -152,6 +237,6 @@ int measure_take(struct follow_options *options, int option, const char *value)
 		options->note = value;
 		return 0;
 	default:
-		return take_stack_option(options, option, value);
+		return take_signal_option(options, option, value);
 	}
 }

@@ -13,6 +13,7 @@
 enum measure_option {
 	MEASURE_OUTPUT = 'o',
 	MEASURE_FREQ = 'F',
+	MEASURE_SIGNALS = 's',
 	MEASURE_TIER = 0x100,
 	MEASURE_LABEL,
 	MEASURE_NOTE,
@@ -21,11 +22,13 @@ enum measure_option {
 	MEASURE_NO_STACKS,
 	MEASURE_LINES,
 	MEASURE_INLINE,
-	MEASURE_SEED
+	MEASURE_SEED,
+	MEASURE_SLOW,
+	MEASURE_PAIR_LIMIT,
 };
 
 /* For getopt_long(): rows of the command's own table, and letters of its own string. */
-#define MEASURE_LETTERS "o:F:"
+#define MEASURE_LETTERS "o:F:s:"
 #define MEASURE_LONGS                                                                              \
 	{"output", required_argument, NULL, MEASURE_OUTPUT},                                       \
 		{"tier", required_argument, NULL, MEASURE_TIER},                                   \
@@ -36,6 +39,9 @@ enum measure_option {
 		{"lines", no_argument, NULL, MEASURE_LINES},                                       \
 		{"inline", no_argument, NULL, MEASURE_INLINE},                                     \
 		{"seed", required_argument, NULL, MEASURE_SEED},                                   \
+		{"signals", required_argument, NULL, MEASURE_SIGNALS},                             \
+		{"slow", required_argument, NULL, MEASURE_SLOW},                                   \
+		{"pair-limit", required_argument, NULL, MEASURE_PAIR_LIMIT},                       \
 		{"label", required_argument, NULL, MEASURE_LABEL},                                 \
 	{                                                                                          \
 		"note", required_argument, NULL, MEASURE_NOTE                                      \
@@ -49,6 +55,12 @@ enum measure_option {
 	"  --lines              source lines too, where there is debug information\n"              \
 	"  --inline             inlined functions too, likewise\n"                                 \
 	"  --seed N             for the choice of short waits (default: at random)\n"
+
+#define MEASURE_SIGNALS_USAGE                                                                      \
+	"  -s, --signals LIST   measure these too, with commas; -s help lists them\n"              \
+	"  --slow TIME          of their events, tell those so long one by one (default\n"         \
+	"                       10ms; 0: none)\n"                                                  \
+	"  --pair-limit TIME    a start waits so long for its end (default 5s)\n"
 
 /* What holds if no option says otherwise; before the first measure_take(). */
 void measure_defaults(struct follow_options *options);

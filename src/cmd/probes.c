@@ -45,6 +45,38 @@ void probes_choose(struct probe_list *list, const struct follow_options *options
 		add_probes(list, &signal_calls, options);
 	if (!options->stacks.is_off)
 		add_probes(list, &signal_sample, options);
+	/* After the ledger's: at a hook that they share, its account is up to date by then. */
+	for (int id = 1; id < SIGNAL_LIMIT; id++)
+		if (options->signals.chosen >> id & 1)
+			add_probes(list, signal_rows[id].signal, options);
+}
+
+const char *probes_demanding(const struct follow_options *options)
+{
+	for (int id = 1; id < SIGNAL_LIMIT; id++)
+		if (options->signals.chosen >> id & 1 && signal_rows[id].signal->view->needs_split)
+			return signal_rows[id].name;
+	return NULL;
+}
+
+/* Each signal may also have an "other" for each of its measures, beyond its share. */
+void probes_share(u64 signals, u32 ret_limits[SIGNAL_LIMIT])
+{
+	u64 wanted = 0, others = 0;
+
+	for (int id = 1; id < SIGNAL_LIMIT; id++) {
+		if (!(signals >> id & 1))
+			continue;
+		wanted += signal_rows[id].signal->view->share;
+		others += signal_rows[id].signal->view->kind_count;
+	}
+	for (int id = 1; id < SIGNAL_LIMIT; id++) {
+		u64 share = signals >> id & 1 ? signal_rows[id].signal->view->share : 0;
+
+		if (wanted > SERIES_MAX - others)
+			share = share * (SERIES_MAX - others) / wanted;
+		ret_limits[id] = (u32)share;
+	}
 }
 
 /* Does another probe do its work? */

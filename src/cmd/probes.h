@@ -24,6 +24,12 @@ struct probe_list {
 
 void probes_choose(struct probe_list *list, const struct follow_options *options, enum tier tier);
 
+/* A signal that was chosen, and needs Tier B's hooks; NULL: none does. */
+const char *probes_demanding(const struct follow_options *options);
+
+/* How many places for series each of these signals may have, so that all together fit. */
+void probes_share(u64 signals, u32 ret_limits[SIGNAL_LIMIT]);
+
 /* After they were attached: 0, or -errno, told. */
 int probes_check(const struct probe_list *list, const struct capture *capture);
 

@@ -15,6 +15,7 @@ static const char usage[] =
 	"Usage: dwell record [-o FILE] [-d SECONDS] [-a | -p PIDS | ...] [--tier A|B]\n"
 	"                    [--max-overhead PERCENT] [-F HZ] [--min-block TIME]\n"
 	"                    [--no-stacks] [--lines] [--inline] [--seed N]\n"
+	"                    [-s SIGNALS] [--slow TIME] [--pair-limit TIME]\n"
 	"                    [--label NAME=VALUE]... [--note TEXT] [-v] [-q]\n"
 	"                    [-- COMMAND [ARGS]]\n"
 	"\n"
@@ -29,7 +30,8 @@ static const char usage[] =
 	"                       B: system calls and page faults too\n"
 	"  --max-overhead PCT   how much of the host's CPU time dwell may use (default 1%\n"
 	"                       with -a, else no limit); then it gives up Tier B, detail,\n"
-	"                       and at last the measurement, and says so\n" MEASURE_STACKS_USAGE
+	"                       and at last the measurement, and says so\n" MEASURE_SIGNALS_USAGE
+		MEASURE_STACKS_USAGE
 	"  --label NAME=VALUE   note a parameter of the workload in the session\n"
 	"  --note TEXT          note a sentence in it\n"
 	"  -v, --verbose        also what libbpf and the kernel say\n"
@@ -44,7 +46,8 @@ static const char usage[] =
 	"Examples:\n"
 	"  sudo dwell record -a -d 10\n"
 	"  sudo dwell record -p 812 -o db.dwell --label clients=50\n"
-	"  sudo dwell record -o build.dwell -- make -j4\n";
+	"  sudo dwell record -o build.dwell -- make -j4\n"
+	"  sudo dwell record -a -d 10 -s block,runq --slow 20ms\n";
 
 #define DURATION_MAX_S (366 * 86400ULL)
 

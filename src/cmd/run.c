@@ -16,7 +16,8 @@
 static const char usage[] =
 	"Usage: dwell run [-o FILE] [--json] [--tier A|B] [--max-overhead PERCENT]\n"
 	"                 [-F HZ] [--min-block TIME] [--no-stacks] [--lines] [--inline]\n"
-	"                 [--seed N] [--label NAME=VALUE]... [--note TEXT] [-v] [-q]\n"
+	"                 [-s SIGNALS] [--slow TIME] [--pair-limit TIME] [--seed N]\n"
+	"                 [--label NAME=VALUE]... [--note TEXT] [-v] [-q]\n"
 	"                 -- COMMAND [ARGS]\n"
 	"\n"
 	"Runs a command and tells where its wall time went, and its children's: every\n"
@@ -30,7 +31,7 @@ static const char usage[] =
 	"                       too (default)\n"
 	"  --max-overhead PCT   most of the host's CPU time that dwell may use; above, it\n"
 	"                       gives up Tier B, detail, and at last the "
-	"measurement\n" MEASURE_STACKS_USAGE
+	"measurement\n" MEASURE_SIGNALS_USAGE MEASURE_STACKS_USAGE
 	"  --label NAME=VALUE   note a parameter of the workload in the session\n"
 	"  --note TEXT          note a sentence in it\n"
 	"  -v, --verbose        also what libbpf and the kernel say\n"

@@ -25,8 +25,18 @@ enum probe_kind {
 	PROBE_ITER, /* attached, then run by capture_run_iter() */
 };
 
-#define PROBE_MAPS_MAX	16
+#define PROBE_MAPS_MAX	24
 #define PROBE_FILLS_MAX 2
+
+/* Groups of maps, as probes name them. */
+#define PROBE_ACCOUNTS "ledger_tasks", "ledger_pids", "ledger_cpus", "split_off"
+#define PROBE_STACKS                                                                               \
+	"unwind_rows", "unwind_pages", "unwind_modules", "unwind_mappings", "unwind_processes",    \
+		"unwind_requests", "stack_scratches", "stacks_seen"
+#define PROBE_SERIES                                                                               \
+	"series_index", "series_slots", "series_stripes", "series_free", "series_shares"
+#define PROBE_PAIRS "pairs"
+#define PROBE_SLOW  "slow_budgets"
 
 /* One entry of an array of u32 that user space fills before the probe is attached. */
 struct map_entry {

@@ -3,19 +3,35 @@
 
 #include <string.h>
 
+#define SIZES_NONE(name)    .record_size = 0, .least_size = 0
+#define SIZES_WHOLE(name)   SIZES(name, WHOLE)
+#define SIZES_FRAMES(name)  SIZES(name, FRAMES)
+#define SIZES_BUCKETS(name) SIZES(name, BUCKETS)
+#define SIZES(name, extent)                                                                        \
+	.record_size = sizeof(struct rec_##name),                                                  \
+	.least_size = RECORD_LEAST_##extent(struct rec_##name)
+
 const struct signal_row signal_rows[SIGNAL_LIMIT] = {
 #define SIGNAL(id, NAME, name_, version_, class, extent)                                           \
 	[id] = {                                                                                   \
 		.signal = &signal_##name_,                                                         \
 		.name = #name_,                                                                    \
 		.version = (version_),                                                             \
-		.record_size = sizeof(struct rec_##name_),                                         \
-		.least_size = RECORD_LEAST_##extent(struct rec_##name_),                           \
+		SIZES_##extent(name_),                                                             \
 		.drop_class = DROP_##class,                                                        \
 	},
 #include "../../abi/signals.def"
 #undef SIGNAL
 };
+
+int signal_find(const char *name, size_t length)
+{
+	for (int id = 1; id < SIGNAL_LIMIT; id++)
+		if (signal_rows[id].name && strlen(signal_rows[id].name) == length &&
+		    !memcmp(signal_rows[id].name, name, length))
+			return id;
+	return 0;
+}
 
 const struct probe *signal_find_probe(const char *program, size_t length)
 {

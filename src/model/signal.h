@@ -13,6 +13,7 @@
 #include "resolver.h"
 #include "sink.h"
 #include "stack_ids.h"
+#include "view.h"
 
 /*
  * What a signal could not keep, counted in its own state: a u64 that only grows, at this place.
@@ -43,7 +44,8 @@ struct signal {
 	void (*open)(void *state, const struct services *services);
 	void (*release)(void *state);
 
-	/* Runs in the unprivileged worker; the record has been checked against its row. */
+	/* Runs in the unprivileged worker; the record has been checked against its row. NULL: a
+	 * signal whose row has no record. */
 	void (*on_record)(void *state, const struct rec_hdr *record);
 
 	/*
@@ -57,6 +59,8 @@ struct signal {
 
 	const struct signal_loss *losses;
 	size_t loss_count;
+
+	const struct signal_view *view; /* of one that counts in series; NULL: it does not */
 };
 
 /* What a signal's name among a session's losses means; NULL: no signal has it. */
@@ -78,6 +82,9 @@ struct signal_row {
 };
 
 extern const struct signal_row signal_rows[SIGNAL_LIMIT]; /* indexed by id */
+
+/* The id of the signal of this name, or 0; the name need not end with NUL. */
+int signal_find(const char *name, size_t length);
 
 /* The probe of this name, whose signal it may be, or NULL; the name need not end with NUL. */
 const struct probe *signal_find_probe(const char *program, size_t length);

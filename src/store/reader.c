@@ -179,7 +179,8 @@ static int check_version(sqlite3 *db, const char *name)
 			  version / 1000 > SESSION_SCHEMA_MAJOR ? "a newer" : "an older");
 		return -EPROTONOSUPPORT;
 	}
-	missing = missing_table(db);
+	/* One of an older minor version has what there was then. */
+	missing = version < SESSION_USER_VERSION ? NULL : missing_table(db);
 	if (!missing)
 		return 0;
 	log_error("cannot read %s: its table '%s' is missing; it was damaged, or changed by hand",

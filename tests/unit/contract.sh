@@ -31,11 +31,11 @@ sed -i '/^struct rec_canary {/,/^}/ { s/	struct rec_hdr hdr;/	u64 before;\n&/ }'
 check "a record whose header is not first is refused by both" both_refuse
 
 fresh
-echo 'SIGNAL(31, GHOST, ghost, 1, SAMPLE, WHOLE)' >>"$copy/abi/signals.def"
+echo 'SIGNAL(63, GHOST, ghost, 1, SAMPLE, WHOLE)' >>"$copy/abi/signals.def"
 check "a row without its record is refused by both" both_refuse
 
 fresh
-sed -i 's/^SIGNAL(1, /SIGNAL(32, /' "$copy/abi/signals.def"
+sed -i 's/^SIGNAL(1, /SIGNAL(64, /' "$copy/abi/signals.def"
 check "an id out of range is refused by both" both_refuse
 
 fresh
@@ -44,15 +44,15 @@ check "an id given twice is refused by both" both_refuse
 
 # With its record, the row compiles; without its handler it must not link.
 fresh
-echo 'SIGNAL(31, GHOST, ghost, 1, SAMPLE, WHOLE)' >>"$copy/abi/signals.def"
+echo 'SIGNAL(63, GHOST, ghost, 1, SAMPLE, WHOLE)' >>"$copy/abi/signals.def"
 sed -i 's/^#pragma GCC diagnostic pop/struct rec_ghost { struct rec_hdr hdr; };\n&/' "$copy/abi/records.h"
 check "with its record, the row compiles" both_compile
-printf '#include "src/model/signal.h"\nint main(void) { return signal_rows[31].signal != 0; }\n' >"$copy/main.c"
+printf '#include "src/model/signal.h"\nint main(void) { return signal_rows[63].signal != 0; }\n' >"$copy/main.c"
 links() {
 	local signals
 	mapfile -t signals < <(find "$copy/signals" -name '*.c' ! -name '*.bpf.c')
-	$CC -std=gnu11 -D_GNU_SOURCE -I"$copy" "$copy/main.c" "$copy"/src/model/{signal,stack_ids}.c "$copy"/src/base/*.c \
-		"${signals[@]}" "$@" -o "$copy/a.out"
+	$CC -std=gnu11 -D_GNU_SOURCE -I"$copy" "$copy/main.c" "$copy"/src/model/{hist,signal,stack_ids,view}.c "$copy"/src/base/*.c \
+		"${signals[@]}" "$@" -o "$copy/a.out" -lm
 }
 does_not_link() { ! links -w 2>/dev/null; }
 check "a signal without its handler does not link" does_not_link

@@ -93,9 +93,11 @@ static void every_signal_is_complete(void **state)
 	for (int id = 0; id < SIGNAL_LIMIT; id++) {
 		const struct signal_row *row = &signal_rows[id];
 
-		if (row->signal &&
-		    (!row->signal->on_record || !row->signal->about || !row->signal->about[0]))
+		if (row->signal && ((row->record_size && !row->signal->on_record) ||
+				    !row->signal->about || !row->signal->about[0]))
 			fail_msg("%s: on_record and about are needed", row->name);
+		if (row->signal && !row->record_size && !row->signal->view)
+			fail_msg("%s: has neither records nor series", row->name);
 	}
 }
 

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * Series: what signals measure, counted in the kernel. One is a key (which signal, which of its
+ * measures, whose, of what) and a histogram. The kernel side writes them by atomic additions; user
+ * space maps their memory, and tells what was added since it last looked.
+ */
+#ifndef DWELL_ABI_SERIES_H
+#define DWELL_ABI_SERIES_H
+
+#include "hist.h"
+#include "types.h"
+
+#define SERIES_MAX	   2048 /* at a time; what finds no place is in its signal's "other" */
+#define SERIES_STRIPES_MAX 4	/* copies of each, so that CPUs do not wait for each other; 2^n */
+#define SERIES_OTHER	   (~0ULL) /* the object of a series that stands for those without a place */
+#define SERIES_NONE	   (~0U)   /* no place */
+#define PAIRS_MAX	   16384   /* starts that wait for their end, in `pairs` */
+
+/* What the fields mean, each signal says in its struct signal_view. Unused ones are 0. */
+struct series_key {
+	u64 start_ns; /* of the process, as in rec_hdr; 0: of no process */
+	u32 tgid;     /* as in rec_hdr; 0: of no process */
+	u8 signal;    /* enum signal_id */
+	u8 kind;      /* which measure of the signal's: connect, service, wait, ... */
+	u16 detail;   /* something small: a system call, an operation, a state */
+	u64 object;   /* something of which there are many: a file, a lock, a peer, a device */
+	u64 more;     /* something else: mostly a stack's key, 0 for none */
+};
+
+/* One copy of a series' numbers. All of them only grow, but for max, which user space takes. */
+struct series_stripe {
+	u64 count; /* of values */
+	u64 sum;   /* of values */
+	u64 max;   /* since user space last took it */
+	u64 orphan_starts;
+	u64 orphan_ends;
+	u64 expired;
+	u32 buckets[HIST_BUCKETS]; /* modulo 2^32 */
+};
+
+/* Whose a place is. */
+struct series_slot {
+	struct series_key key;
+	u64 made_ns;
+	u32 is_ready; /* written last; user space clears it when it takes the place back */
+	u32 unused;
+};
+
+/* How much of all places a signal may have. User space writes the limit, and lowers `used`. */
+struct series_share {
+	u64 limit;
+	u64 used;
+	u64 folded;	   /* values that went to "other" */
+	u64 lost;	   /* values for which not even that had a place */
+	u64 unpaired;	   /* starts that found no place in `pairs` */
+	u64 slow_unspoken; /* slow events beyond the budget: counted in their series, not told */
+};
+
+/* A start that waits for its end. */
+struct pair_key {
+	u64 id; /* what both ends know: a request's or a socket's address, a thread */
+	u32 signal;
+	u32 kind;
+};
+
+struct pair {
+	u64 begin_ns;
+	u32 slot; /* of the series that it belongs to; SERIES_NONE: of none */
+	u32 unused;
+	u64 value[4]; /* the signal's own */
+};
+
+/* What a slow event's time was, by the ledger: PART(NAME, name). */
+#define SLOW_PARTS(PART)                                                                           \
+	PART(CPU, cpu)                                                                             \
+	PART(RUNQ, runq)                                                                           \
+	PART(LOCK, lock)                                                                           \
+	PART(DISK, disk)                                                                           \
+	PART(NET, net)                                                                             \
+	PART(OTHER, other)
+
+enum slow_part {
+#define PART(NAME, name) SLOW_PART_##NAME,
+	SLOW_PARTS(PART)
+#undef PART
+		SLOW_PART_COUNT
+};
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * Counting in series: find the place of a key, add a value to its histogram; pair the two ends of
+ * something that lasts; tell single events that were slow.
+ *
+ * Everything is atomic, as programs may interrupt each other on one CPU, and uprobes may be
+ * preempted. Who has no place is counted in the "other" of its signal.
+ */
+#ifndef DWELL_SERIES_BPF_H
+#define DWELL_SERIES_BPF_H
+
+struct series_index_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SERIES_MAX);
+	__type(key, struct series_key);
+	__type(value, u32);
+};
+
+struct series_slots_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, SERIES_MAX);
+	__type(key, u32);
+	__type(value, struct series_slot);
+};
+
+/* Those of one place stand together; how many there are of each, cfg_stripes says. */
+struct series_stripes_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, SERIES_MAX *SERIES_STRIPES_MAX);
+	__type(key, u32);
+	__type(value, struct series_stripe);
+};
+
+/* Places that are free. User space fills it before anything is attached, and gives back. */
+struct series_free_map {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, SERIES_MAX);
+	__type(value, u32);
+};
+
+struct series_shares_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, SIGNAL_LIMIT);
+	__type(key, u32);
+	__type(value, struct series_share);
+};
+
+struct pairs_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PAIRS_MAX);
+	__type(key, struct pair_key);
+	__type(value, struct pair);
+};
+
+struct slow_budget {
+	u64 second;
+	u64 used;
+};
+
+struct slow_budgets_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct slow_budget);
+};
+
+extern struct series_index_map series_index SEC(".maps");
+extern struct series_slots_map series_slots SEC(".maps");
+extern struct series_stripes_map series_stripes SEC(".maps");
+extern struct series_free_map series_free SEC(".maps");
+extern struct series_shares_map series_shares SEC(".maps");
+extern struct pairs_map pairs SEC(".maps");
+extern struct slow_budgets_map slow_budgets SEC(".maps");
+
+/* Is this signal measured? Known when the program is loaded: the rest is not even in it. */
+#define SIGNAL_IS_ON(NAME)                                                                         \
+	(((SIG_##NAME) < 32 ? cfg_signals : cfg_signals_high) >> ((SIG_##NAME) & 31) & 1)
+
+/* --- places --- */
+
+static __always_inline struct series_share *series_share_of(u32 signal)
+{
+	return bpf_map_lookup_elem(&series_shares, &signal);
+}
+
+/* The place of a key that had none; SERIES_NONE if there is none left. */
+static __always_inline u32 series_take_place(struct series_key *key)
+{
+	struct series_slot *place;
+	u32 slot, *known;
+
+	if (bpf_map_pop_elem(&series_free, &slot))
+		return SERIES_NONE;
+	place = bpf_map_lookup_elem(&series_slots, &slot);
+	if (!place)
+		return SERIES_NONE; /* cannot be */
+	place->key = *key;
+	place->made_ns = bpf_ktime_get_ns();
+	if (bpf_map_update_elem(&series_index, key, &slot, BPF_NOEXIST)) {
+		bpf_map_push_elem(&series_free, &slot, BPF_ANY);
+		known = bpf_map_lookup_elem(&series_index, key); /* another CPU was first */
+		return known ? *known : SERIES_NONE;
+	}
+	ledger_barrier();
+	place->is_ready = 1;
+	return slot;
+}
+
+/* The first value of a key: within its signal's share it gets a place, else that of "other". */
+static __noinline u32 series_make(struct series_key *key)
+{
+	struct series_share *share = series_share_of(key->signal);
+	struct series_key other = {.object = SERIES_OTHER};
+	u32 slot = SERIES_NONE, *known;
+
+	if (!share)
+		return SERIES_NONE;
+	if (share->used < share->limit) {
+		slot = series_take_place(key);
+		if (slot != SERIES_NONE) {
+			__sync_fetch_and_add(&share->used, 1);
+			return slot;
+		}
+	}
+	other.signal = key->signal;
+	other.kind = key->kind;
+	known = bpf_map_lookup_elem(&series_index, &other);
+	slot = known ? *known : series_take_place(&other);
+	__sync_fetch_and_add(slot == SERIES_NONE ? &share->lost : &share->folded, 1);
+	return slot;
+}
+
+static __always_inline u32 series_find(struct series_key *key)
+{
+	u32 *slot = bpf_map_lookup_elem(&series_index, key);
+
+	return slot ? *slot : series_make(key);
+}
+
+/* Whose: a followed thread's process. */
+static __always_inline void series_of(struct series_key *key, const struct ledger_task *account)
+{
+	key->tgid = account->tgid;
+	key->start_ns = account->start_ns;
+}
+
+/* --- values --- */
+
+static __always_inline struct series_stripe *series_stripe_of(u32 slot)
+{
+	u32 place = slot * cfg_stripes + (bpf_get_smp_processor_id() & (cfg_stripes - 1));
+
+	return slot == SERIES_NONE ? NULL : bpf_map_lookup_elem(&series_stripes, &place);
+}
+
+/* One value that stands for so many. */
+static __always_inline void series_add_weighted(u32 slot, u64 value, u64 weight)
+{
+	struct series_stripe *stripe = series_stripe_of(slot);
+	u64 place = hist_place(value);
+
+	if (!stripe || place >= HIST_BUCKETS)
+		return;
+	__sync_fetch_and_add(&stripe->count, weight);
+	__sync_fetch_and_add(&stripe->sum, value * weight);
+	__sync_fetch_and_add(&stripe->buckets[place], (u32)weight);
+	if (value > stripe->max)
+		stripe->max = value;
+}
+
+static __always_inline void series_add(u32 slot, u64 value)
+{
+	series_add_weighted(slot, value, 1);
+}
+
+/* A time that cannot be is none. */
+static __always_inline void series_add_span(u32 slot, u64 begin_ns, u64 end_ns)
+{
+	series_add(slot, end_ns > begin_ns ? end_ns - begin_ns : 0);
+}
+
+/* series_count(slot, orphan_ends): something of this series had no other end. */
+#define series_count(slot, counter)                                                                \
+	do {                                                                                       \
+		struct series_stripe *stripe_ = series_stripe_of(slot);                            \
+                                                                                                   \
+		if (stripe_)                                                                       \
+			__sync_fetch_and_add(&stripe_->counter, 1);                                \
+	} while (0)
+
+/* --- pairs --- */
+
+/* A start: of a thing whose start is there already, the end was missed. */
+static __always_inline void pair_begin(struct pair_key *key, struct pair *pair)
+{
+	struct pair *before = bpf_map_lookup_elem(&pairs, key);
+	struct series_share *share;
+
+	if (before)
+		series_count(before->slot, orphan_starts);
+	if (!bpf_map_update_elem(&pairs, key, pair, BPF_ANY))
+		return;
+	share = series_share_of(key->signal);
+	if (share)
+		__sync_fetch_and_add(&share->unpaired, 1);
+}
+
+/*
+ * An end: true, and what its start left, is in *ret_pair. An end without a start is the caller's to
+ * count, by series_count(slot, orphan_ends), or to pass over where starts were left out on purpose.
+ */
+static __always_inline bool pair_end(struct pair_key *key, struct pair *ret_pair)
+{
+	struct pair *pair = bpf_map_lookup_elem(&pairs, key);
+
+	if (!pair)
+		return false;
+	*ret_pair = *pair;
+	bpf_map_delete_elem(&pairs, key);
+	return true;
+}
+
+/* --- slow ones --- */
+
+/* What a thread had waited for so far, of each part: the difference of two is an event's own. */
+struct slow_mark {
+	u64 part[SLOW_PART_COUNT];
+};
+
+/* In the thread's own context, where no wait is open. */
+static __always_inline void slow_mark(const struct ledger_task *account, struct slow_mark *mark)
+{
+	const u64 *ns = account->ns;
+
+	mark->part[SLOW_PART_CPU] = 0; /* the rest */
+	mark->part[SLOW_PART_RUNQ] =
+		ns[STATE_RUNQ_WOKEN] + ns[STATE_RUNQ_PREEMPTED] + ns[STATE_RUNQ_THROTTLED];
+	mark->part[SLOW_PART_LOCK] = ns[STATE_BLOCKED_LOCK] + ns[STATE_BLOCKED_KERNEL_LOCK];
+	mark->part[SLOW_PART_DISK] = ns[STATE_BLOCKED_DISK] + ns[STATE_BLOCKED_PAGEIN];
+	mark->part[SLOW_PART_NET] = ns[STATE_BLOCKED_NET] + ns[STATE_BLOCKED_POLL];
+	mark->part[SLOW_PART_OTHER] = ns[STATE_BLOCKED_IDLE] + ns[STATE_BLOCKED_SLEEP] +
+				      ns[STATE_BLOCKED_PIPE] + ns[STATE_BLOCKED_CHILD] +
+				      ns[STATE_BLOCKED_STOPPED] + ns[STATE_BLOCKED_OTHER];
+}
+
+/* Worth a line of its own? The budget is taken by asking. */
+static __always_inline bool slow_is_told(u32 signal, u64 ns)
+{
+	struct live_config *live = live_config();
+	struct series_share *share;
+	struct slow_budget *budget;
+	u32 zero = 0;
+	u64 second;
+
+	if (!live || !live->slow_ns || ns < live->slow_ns)
+		return false;
+	budget = bpf_map_lookup_elem(&slow_budgets, &zero);
+	if (!budget)
+		return false;
+	second = bpf_ktime_get_ns() >> 30; /* nearly */
+	if (budget->second != second) {
+		budget->second = second;
+		budget->used = 0;
+	}
+	if (budget->used++ < live->slow_budget)
+		return true;
+	share = series_share_of(signal);
+	if (share)
+		__sync_fetch_and_add(&share->slow_unspoken, 1);
+	return false;
+}
+
+/* What a slow event says besides its series and its length. */
+struct slow_event {
+	u64 ns;
+	u64 stack;
+	u64 value[2];
+	const struct slow_mark *begin, *end; /* NULL: not known */
+};
+
+static __always_inline void slow_send(struct task_struct *task, const struct series_key *key,
+				      const struct slow_event *event)
+{
+	struct rec_slow *rec = EMIT_RESERVE(SLOW, slow, task);
+	u64 rest = event->ns;
+
+	if (!rec)
+		return; /* counted */
+	rec->key = *key;
+	rec->ns = event->ns;
+	rec->stack = event->stack;
+	rec->value[0] = event->value[0];
+	rec->value[1] = event->value[1];
+	for (u32 i = 0; i < SLOW_PART_COUNT; i++) {
+		u64 part = 0;
+
+		if (event->begin && event->end)
+			part = event->end->part[i] - event->begin->part[i];
+		part = part < rest ? part : rest;
+		rest -= part;
+		rec->part[i] = part;
+	}
+	if (event->begin && event->end)
+		rec->part[SLOW_PART_CPU] = rest;
+	EMIT_SUBMIT(rec);
+}
+
+#endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "share.h"
+
+#include <string.h>
+
+#include "../../src/base/cleanup.h"
+#include "../../src/model/signal.h"
+
+/* The whole so far: a later row of a signal replaces the one before. */
+static const struct table tables[] = {
+	{.name = "shares",
+	 .columns = "signal TEXT PRIMARY KEY, places INTEGER, used INTEGER, folded INTEGER, "
+		    "lost INTEGER, unpaired INTEGER, slow_unspoken INTEGER",
+	 .width = 7},
+};
+
+static void on_record(void *state, const struct rec_hdr *record)
+{
+	const struct rec_share *row = (const struct rec_share *)record;
+	struct share_book *book = state;
+	struct series_share *before;
+
+	if (row->signal >= SIGNAL_LIMIT || !signal_rows[row->signal].name)
+		return;
+	before = &book->of[row->signal];
+	book->lost += row->share.lost - before->lost;
+	book->unpaired += row->share.unpaired - before->unpaired;
+	book->slow_unspoken += row->share.slow_unspoken - before->slow_unspoken;
+	*before = row->share;
+	book->has_news |= 1ULL << row->signal;
+}
+
+static void flush(void *state, u64 window, struct sink *sink)
+{
+	struct share_book *book = state;
+
+	(void)window;
+	for (u64 id = 0; id < SIGNAL_LIMIT; id++) {
+		const struct series_share *share = &book->of[id];
+		const char *name = signal_rows[id].name;
+
+		if (!(book->has_news >> id & 1) || !share->limit)
+			continue;
+		const struct cell cells[] = {
+			cell_text(name, strlen(name)),	   cell_number(share->limit),
+			cell_number(share->used),	   cell_number(share->folded),
+			cell_number(share->lost),	   cell_number(share->unpaired),
+			cell_number(share->slow_unspoken),
+		};
+
+		sink->add(sink, &tables[0], cells);
+	}
+	book->has_news = 0;
+}
+
+static const struct signal_loss losses[] = {
+	{"series_lost",
+	 "values of series for which the kernel side had no place, nor one for others",
+	 offsetof(struct share_book, lost)},
+	{"pairs_full", "starts for which there was no place to wait for their end",
+	 offsetof(struct share_book, unpaired)},
+	{"slow_unspoken", "slow events beyond the budget of a second: they are in their series",
+	 offsetof(struct share_book, slow_unspoken)},
+};
+
+const struct signal signal_share = {
+	.about = "how signals use their share of places for series",
+	.state_size = sizeof(struct share_book),
+	.on_record = on_record,
+	.tables = tables,
+	.table_count = ARRAY_SIZE(tables),
+	.flush = flush,
+	.losses = losses,
+	.loss_count = ARRAY_SIZE(losses),
+};

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Series, as the kernel side counts them, read out. Their memory is mapped, so that a look at those
+ * of which nothing is new costs no call. What was told is kept, and differences go to the worker.
+ *
+ * Places are few, and a capture may last for months: when they run short, those of which nothing
+ * has come for a while are taken back. A program that found such a place a moment ago may still
+ * write there: so it rests before it is given away, and what came meanwhile is told.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../base/cleanup.h"
+#include "../base/clock.h"
+#include "internal.h"
+
+#define SEND_WAIT_NS	(500 * NS_PER_MS)
+#define IDLE_LOOKS	60 /* so many calls without news before a place can be taken back */
+#define REST_LOOKS	3  /* so many more until it is given away */
+#define SHORT_ONE_IN	8  /* places run short when fewer than one in so many is free */
+#define PAIRS_BATCH_MAX 1024
+
+/* What was told of a place, and how long nothing is new. */
+struct told {
+	u64 count, sum;
+	u64 orphan_starts, orphan_ends, expired;
+	u32 idle;    /* calls since the last news */
+	u32 resting; /* calls until it is free; 0: it is in use */
+	u32 buckets[HIST_BUCKETS];
+};
+
+struct series {
+	struct series_slot *slots;
+	struct series_stripe *stripes;
+	struct series_share *shares;
+	size_t slots_bytes, stripes_bytes, shares_bytes;
+	int index_fd, free_fd, pairs_fd; /* -1: there is none */
+	u32 stripe_count;
+	u32 used; /* places, at the last look */
+	struct series_share told_shares[SIGNAL_LIMIT];
+	struct told told[SERIES_MAX];
+	struct rec_series row;
+};
+
+/* More CPUs share one: to have many is dear in memory, and few is no hindrance. */
+u32 series_stripes_here(void)
+{
+	u32 cpus = (u32)libbpf_num_possible_cpus(), stripes = 1;
+
+	while (stripes < SERIES_STRIPES_MAX && stripes < cpus)
+		stripes *= 2;
+	return stripes;
+}
+
+/* --- begin and end --- */
+
+static int map_fd(const struct capture *capture, const char *name)
+{
+	const struct bpf_map *map = object_map(capture, name);
+
+	return map ? bpf_map__fd(map) : -1;
+}
+
+static void *map_memory(const struct capture *capture, const char *name, size_t bytes,
+			size_t *ret_bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *memory;
+
+	*ret_bytes = (bytes + page - 1) / page * page;
+	memory = mmap(NULL, *ret_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd(capture, name),
+		      0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static int fill_places(struct capture *capture, const struct series *series)
+{
+	for (u32 i = 0; i < SERIES_MAX; i++)
+		if (bpf_map_update_elem(series->free_fd, NULL, &i, BPF_ANY))
+			return -errno;
+	for (u32 id = 0; id < SIGNAL_LIMIT; id++)
+		series->shares[id].limit = capture->config.series_limits[id];
+	return 0;
+}
+
+int series_open(struct capture *capture)
+{
+	struct series *series;
+
+	if (map_fd(capture, "series_slots") < 0)
+		return 0;
+	series = calloc(1, sizeof(*series));
+	if (!series)
+		return -ENOMEM;
+	capture->series = series;
+	series->stripe_count = series_stripes_here();
+	series->index_fd = map_fd(capture, "series_index");
+	series->free_fd = map_fd(capture, "series_free");
+	series->pairs_fd = map_fd(capture, "pairs");
+	series->slots = map_memory(capture, "series_slots", SERIES_MAX * sizeof(struct series_slot),
+				   &series->slots_bytes);
+	series->stripes =
+		map_memory(capture, "series_stripes",
+			   (size_t)SERIES_MAX * series->stripe_count * sizeof(struct series_stripe),
+			   &series->stripes_bytes);
+	series->shares =
+		map_memory(capture, "series_shares", SIGNAL_LIMIT * sizeof(struct series_share),
+			   &series->shares_bytes);
+	if (!series->slots || !series->stripes || !series->shares)
+		return -ENOMEM;
+	return fill_places(capture, series);
+}
+
+void series_close(struct capture *capture)
+{
+	struct series *series = capture->series;
+
+	if (!series)
+		return;
+	if (series->slots)
+		munmap(series->slots, series->slots_bytes);
+	if (series->stripes)
+		munmap(series->stripes, series->stripes_bytes);
+	if (series->shares)
+		munmap(series->shares, series->shares_bytes);
+	free(series);
+	capture->series = NULL;
+}
+
+/* --- what is new --- */
+
+#define READ(place) __atomic_load_n(&(place), __ATOMIC_RELAXED)
+
+static struct series_stripe *stripe_at(const struct series *series, u32 slot, u32 i)
+{
+	return &series->stripes[(size_t)slot * series->stripe_count + i];
+}
+
+/* The sum over all copies of a place. */
+#define SUM(series, slot, field)                                                                   \
+	({                                                                                         \
+		u64 sum_ = 0;                                                                      \
+                                                                                                   \
+		for (u32 i_ = 0; i_ < (series)->stripe_count; i_++)                                \
+			sum_ += READ(stripe_at(series, slot, i_)->field);                          \
+		sum_;                                                                              \
+	})
+
+/* What a growing number has got since it was told. */
+static u64 grown(u64 now, u64 *told)
+{
+	u64 by = now - *told;
+
+	*told = now;
+	return by;
+}
+
+static bool has_news(const struct series *series, u32 slot)
+{
+	const struct told *told = &series->told[slot];
+
+	return SUM(series, slot, count) != told->count ||
+	       SUM(series, slot, orphan_starts) != told->orphan_starts ||
+	       SUM(series, slot, orphan_ends) != told->orphan_ends ||
+	       SUM(series, slot, expired) != told->expired;
+}
+
+static u64 take_max(const struct series *series, u32 slot)
+{
+	u64 max = 0;
+
+	for (u32 i = 0; i < series->stripe_count; i++) {
+		u64 *place = &stripe_at(series, slot, i)->max;
+		u64 one = READ(*place) ? __atomic_exchange_n(place, 0, __ATOMIC_RELAXED) : 0;
+
+		max = one > max ? one : max;
+	}
+	return max;
+}
+
+static void begin_row(struct rec_series *row, const struct series_key *key)
+{
+	*row = (struct rec_series){
+		.hdr = {.type = SIG_SERIES,
+			.version = SIG_VERSION_SERIES,
+			.ts_ns = clock_now_ns(),
+			.seq = 1,
+			.tgid = key->tgid,
+			.start_ns = key->start_ns},
+		.key = *key,
+	};
+}
+
+static void send_row(struct capture *capture, struct rec_series *row)
+{
+	row->hdr.size = (u16)(offsetof(struct rec_series, buckets) +
+			      row->bucket_count * sizeof(row->buckets[0]));
+	rows_send(capture, &row->hdr);
+}
+
+/* Counts come first: a value that is added meanwhile has more buckets than count, and is told then.
+ */
+static void send_slot(struct capture *capture, u32 slot)
+{
+	struct series *series = capture->series;
+	struct told *told = &series->told[slot];
+	struct rec_series *row = &series->row;
+	struct series_key key = series->slots[slot].key;
+
+	begin_row(row, &key);
+	told->count = SUM(series, slot, count);
+	row->sum = grown(SUM(series, slot, sum), &told->sum);
+	row->max = take_max(series, slot);
+	row->orphan_starts = grown(SUM(series, slot, orphan_starts), &told->orphan_starts);
+	row->orphan_ends = grown(SUM(series, slot, orphan_ends), &told->orphan_ends);
+	row->expired = grown(SUM(series, slot, expired), &told->expired);
+	for (u32 place = 0; place < HIST_BUCKETS; place++) {
+		u32 now = (u32)SUM(series, slot, buckets[place]);
+		u32 by = now - told->buckets[place];
+
+		if (!by)
+			continue;
+		told->buckets[place] = now;
+		if (row->bucket_count == SERIES_RECORD_BUCKETS) {
+			send_row(capture, row);
+			begin_row(row, &key);
+		}
+		row->buckets[row->bucket_count++] = (struct series_bucket){place, by};
+		row->count += by;
+	}
+	send_row(capture, row);
+}
+
+static void send_shares(struct capture *capture)
+{
+	struct series *series = capture->series;
+
+	for (u32 id = 0; id < SIGNAL_LIMIT; id++) {
+		struct series_share *told = &series->told_shares[id];
+		struct rec_share row = {
+			.hdr = {.type = SIG_SHARE,
+				.version = SIG_VERSION_SHARE,
+				.size = sizeof(row),
+				.ts_ns = clock_now_ns(),
+				.seq = 1},
+			.signal = id,
+			.share = series->shares[id],
+		};
+
+		if (!memcmp(told, &row.share, sizeof(*told)))
+			continue;
+		*told = row.share;
+		rows_send(capture, &row.hdr);
+	}
+}
+
+/* --- starts without an end --- */
+
+static void expire(struct series *series, const struct pair_key *key, const struct pair *pair)
+{
+	struct pair now;
+
+	/* Its end may have come, and another start. */
+	if (bpf_map_lookup_elem(series->pairs_fd, key, &now) || now.begin_ns != pair->begin_ns ||
+	    bpf_map_delete_elem(series->pairs_fd, key))
+		return;
+	if (pair->slot < SERIES_MAX)
+		__atomic_fetch_add(&stripe_at(series, pair->slot, 0)->expired, 1, __ATOMIC_RELAXED);
+}
+
+static void expire_pairs(struct capture *capture)
+{
+	_cleanup_free_ struct pair_key *keys = calloc(PAIRS_BATCH_MAX, sizeof(*keys));
+	_cleanup_free_ struct pair *found = calloc(PAIRS_BATCH_MAX, sizeof(*found));
+	struct series *series = capture->series;
+	u64 now = clock_now_ns(), limit = capture->config.pair_limit_ns;
+	u32 at = 0, count, *from = NULL;
+
+	/* The kernel hands out whole chains of its hash: so many at most, and then it is over. */
+	for (u32 batch = 0; keys && found && batch <= PAIRS_MAX / PAIRS_BATCH_MAX; batch++) {
+		int end;
+
+		count = PAIRS_BATCH_MAX;
+		end = bpf_map_lookup_batch(series->pairs_fd, from, &at, keys, found, &count, NULL);
+		if (end && errno != ENOENT)
+			break;
+		for (u32 i = 0; i < count; i++)
+			if (now > found[i].begin_ns && now - found[i].begin_ns > limit)
+				expire(series, &keys[i], &found[i]);
+		if (end)
+			break;
+		from = &at;
+	}
+}
+
+/* --- places that are taken back --- */
+
+static void release(struct series *series, u32 slot)
+{
+	u32 signal = series->slots[slot].key.signal;
+
+	if (bpf_map_delete_elem(series->index_fd, &series->slots[slot].key))
+		return;
+	series->told[slot].resting = REST_LOOKS;
+	if (signal < SIGNAL_LIMIT && READ(series->shares[signal].used))
+		__atomic_fetch_sub(&series->shares[signal].used, 1, __ATOMIC_RELAXED);
+}
+
+static void give_away(struct series *series, u32 slot)
+{
+	struct told *told = &series->told[slot];
+
+	memset(stripe_at(series, slot, 0), 0, series->stripe_count * sizeof(struct series_stripe));
+	memset(told, 0, sizeof(*told));
+	series->slots[slot].is_ready = 0;
+	if (bpf_map_update_elem(series->free_fd, NULL, &slot, BPF_ANY))
+		told->resting =
+			~0U; /* it was free already, which cannot be: it is not used again */
+}
+
+/* A place where nothing is new. */
+static void grow_old(struct series *series, u32 slot)
+{
+	struct told *told = &series->told[slot];
+
+	if (told->resting && told->resting != ~0U) {
+		if (--told->resting == 0)
+			give_away(series, slot);
+		return;
+	}
+	told->idle++;
+	if (told->idle > IDLE_LOOKS && series->slots[slot].key.object != SERIES_OTHER &&
+	    SERIES_MAX - series->used < SERIES_MAX / SHORT_ONE_IN)
+		release(series, slot);
+}
+
+int capture_send_series(struct capture *capture)
+{
+	struct series *series = capture->series;
+	u64 patience_ns = SEND_WAIT_NS;
+	u32 used = 0;
+
+	if (!series || !capture->reader)
+		return -ENOENT;
+	if (series->pairs_fd >= 0 && capture->config.pair_limit_ns)
+		expire_pairs(capture);
+	for (u32 slot = 0; slot < SERIES_MAX; slot++) {
+		if (!READ(series->slots[slot].is_ready))
+			continue;
+		used++;
+		if (!has_news(series, slot)) {
+			grow_old(series, slot);
+			continue;
+		}
+		if (!rows_wait(capture, &patience_ns))
+			return -EAGAIN;
+		series->told[slot].idle = 0;
+		send_slot(capture, slot);
+	}
+	series->used = used;
+	send_shares(capture);
+	reader_wake(capture->reader);
+	return 0;
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void remark(struct remarks *remarks, const char *format, ...)
+{
+	va_list args;
+
+	if (remarks->count == REMARKS_MAX)
+		return;
+	va_start(args, format);
+	vsnprintf(remarks->text[remarks->count++], REMARK_BYTES, format, args);
+	va_end(args);
+}
