@@ -27,6 +27,9 @@ static void add_probes(struct probe_list *list, const struct signal *signal,
 		if (options->command &&
 		    (ends_with(probe.program, PROBES_SEED) || ends_with(probe.program, PROBES_ASK)))
 			continue;
+		if (probe.stacks ==
+		    (options->signals.stack_one_in ? PROBE_WITHOUT_STACKS : PROBE_WITH_STACKS))
+			continue;
 		if (probe.kind == PROBE_PERF && probe.perf_freq) {
 			probe.perf_freq = options->stacks.freq;
 			if (!probe.perf_freq)
