@@ -7,12 +7,6 @@
 #include "../../src/base/cleanup.h"
 #include "../../src/model/signal.h"
 
-static const struct table tables[] = {
-	{.name = "labels",
-	 .columns = "signal TEXT, id INTEGER, name TEXT, PRIMARY KEY (signal, id)",
-	 .width = 3},
-};
-
 static void on_record(void *state, const struct rec_hdr *record)
 {
 	const struct rec_label *row = (const struct rec_label *)record;
@@ -54,14 +48,10 @@ static void flush(void *state, u64 window, struct sink *sink)
 	(void)window;
 	for (u64 i = 0; i < list->count; i++) {
 		const struct rec_label *row = &list->rows[i];
-		const char *signal = signal_rows[row->signal].name;
 		char name[NAME_BYTES + 8];
 
 		name_label(row, name, sizeof(name));
-		struct cell cells[] = {cell_text(signal, strlen(signal)), cell_number(row->id),
-				       cell_text(name, strlen(name))};
-
-		sink->add(sink, &tables[0], cells);
+		labels_add(sink, signal_rows[row->signal].name, row->id, name);
 	}
 	list->count = 0;
 }
@@ -76,8 +66,6 @@ const struct signal signal_label = {
 	.about = "names of what signals count, such as errors and directories",
 	.state_size = sizeof(struct label_list),
 	.on_record = on_record,
-	.tables = tables,
-	.table_count = ARRAY_SIZE(tables),
 	.flush = flush,
 	.losses = losses,
 	.loss_count = ARRAY_SIZE(losses),

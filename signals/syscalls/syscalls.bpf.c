@@ -48,10 +48,11 @@ static __always_inline u32 *place_at(u32 *places, u64 place)
 }
 
 /*
- * Directories may be any number: at most half of the signal's places are for them. What has none is
- * looked for each time, and counted as folded each time.
+ * Directories and callers may be any number: they have a place while half of the signal's are free,
+ * so that the calls themselves have one. What has none is looked for each time, and counted as
+ * folded each time.
  */
-static __always_inline u32 find_path(struct series_key *key)
+static __always_inline u32 find_detail(struct series_key *key)
 {
 	struct series_share *share = series_share_of(SIG_SYSCALLS);
 	u32 *known = bpf_map_lookup_elem(&series_index, key);
@@ -73,7 +74,7 @@ static __always_inline void count_not_found(struct task_struct *task, struct sys
 	key->object = path->id;
 	place = place_at(places->paths, path->id ^ key->detail);
 	if (!series_is_at(key, *place)) {
-		*place = find_path(key);
+		*place = find_detail(key);
 		label_send(task, SIG_SYSCALLS, path->id, path);
 	}
 	series_add(*place, ns);
@@ -145,7 +146,7 @@ static __always_inline void count_caller(void *ctx, const struct ledger_task *ac
 	key->kind = SYSCALLS_CALLER;
 	key->object = 0;
 	key->more = stack_take(ctx, &wish, &stop);
-	series_add_weighted(series_find(key), account->call_done_ns, weight);
+	series_add_weighted(find_detail(key), account->call_done_ns, weight);
 }
 
 static __always_inline int call_ends(void *ctx, struct pt_regs *regs, long result, bool with_stacks)

@@ -36,6 +36,7 @@ static const struct signal_view view = {
 	.cost = COST_PER_EVENT,
 	.price = "some 0.1 us for each system call, beyond Tier B",
 	.needs_split = true,
+	.judge = syscalls_judge,
 };
 
 const struct signal signal_syscalls = {

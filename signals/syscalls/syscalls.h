@@ -7,4 +7,10 @@
 
 enum syscalls_kind { SYSCALLS_OK, SYSCALLS_ERROR, SYSCALLS_NOT_FOUND, SYSCALLS_CALLER };
 
+struct series_set;
+struct remarks;
+
+/* What the numbers say, in sentences. */
+void syscalls_judge(const struct series_set *set, struct remarks *remarks);
+
 #endif
