@@ -76,6 +76,7 @@ enum sample_kind {
 #define NAME_BYTES	      128
 #define PATH_BYTES	      256
 #define SERIES_RECORD_BUCKETS 480
+#define LABEL_ERRNO_MAX	      4096
 
 /* A system call in one number: 0 is none, else 1 + its number, and the flag for a 32-bit one. */
 #define CALL_COMPAT 0x8000
@@ -312,6 +313,15 @@ struct rec_slow {
 	u64 stack;		   /* key of a rec_stack; 0: none */
 	u64 value[2];		   /* the signal's own: bytes asked and returned, ... */
 	u64 part[SLOW_PART_COUNT]; /* of ns; all 0: not known */
+};
+
+/* The name of something that series have as a number (FIELD_LABEL), sent when it is first seen. */
+struct rec_label {
+	struct rec_hdr hdr;
+	u64 id;	    /* as series have it; below LABEL_ERRNO_MAX an error, which has no name here */
+	u32 signal; /* enum signal_id */
+	u32 is_cut; /* 1: it had more than fits */
+	u8 name[NAME_BYTES]; /* ended by NUL, or full */
 };
 
 /* Per CPU, kept by emit.bpf.h, read by user space when it likes. */

@@ -38,11 +38,15 @@ struct series_stripe {
 	u32 buckets[HIST_BUCKETS]; /* modulo 2^32 */
 };
 
+/* User space takes places back: they rest, and no new value is to find its way there, then are
+ * free. */
+enum series_use { SERIES_FREE, SERIES_READY, SERIES_RESTING };
+
 /* Whose a place is. */
 struct series_slot {
 	struct series_key key;
 	u64 made_ns;
-	u32 is_ready; /* written last; user space clears it when it takes the place back */
+	u32 is_ready; /* enum series_use, written last */
 	u32 unused;
 };
 

@@ -93,11 +93,15 @@ struct ledger_task {
 	u64 delay_before_ns;
 
 	/* Tier B. */
-	u64 call_ns;	 /* when the system call under way began; 0: none */
-	u64 call_cpu_ns; /* and what ns[STATE_CPU_SYSCALL] was then */
-	u32 call;	 /* as ledger_cause has it */
-	u32 fault_from;	 /* the state that the page fault under way interrupted */
-	u32 in_fault;	 /* 1: one is under way */
+	u64 call_ns;	  /* when the system call under way began; 0: none */
+	u64 call_cpu_ns;  /* and what ns[STATE_CPU_SYSCALL] was then */
+	u64 call_done_ns; /* how long the one took that ended last, for signals that count them:
+			     at least 1; 0: its beginning was not seen */
+	u32 call;	  /* as ledger_cause has it; also of the one that ended last */
+	u32 call_open;	  /* one whose end was not seen, for them to count, and to clear; 0: none */
+	u64 fault_ns; /* when the last page fault began, for those that count them, and clear it */
+	u32 fault_from; /* the state that the page fault under way interrupted */
+	u32 in_fault;	/* 1: one is under way */
 	u64 faults_begun;
 	u64 faults_ended;
 	u64 faults_failed;

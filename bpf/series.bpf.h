@@ -105,26 +105,19 @@ static __always_inline u32 series_take_place(struct series_key *key)
 		return known ? *known : SERIES_NONE;
 	}
 	ledger_barrier();
-	place->is_ready = 1;
+	place->is_ready = SERIES_READY;
 	return slot;
 }
 
-/* The first value of a key: within its signal's share it gets a place, else that of "other". */
-static __noinline u32 series_make(struct series_key *key)
+/* The place of "other" of a key's signal and kind. */
+static __noinline u32 series_fold(struct series_key *key)
 {
 	struct series_share *share = series_share_of(key->signal);
 	struct series_key other = {.object = SERIES_OTHER};
-	u32 slot = SERIES_NONE, *known;
+	u32 slot, *known;
 
 	if (!share)
 		return SERIES_NONE;
-	if (share->used < share->limit) {
-		slot = series_take_place(key);
-		if (slot != SERIES_NONE) {
-			__sync_fetch_and_add(&share->used, 1);
-			return slot;
-		}
-	}
 	other.signal = key->signal;
 	other.kind = key->kind;
 	known = bpf_map_lookup_elem(&series_index, &other);
@@ -133,11 +126,46 @@ static __noinline u32 series_make(struct series_key *key)
 	return slot;
 }
 
+/* The first value of a key: within its signal's share it gets a place, else that of "other". */
+static __noinline u32 series_make(struct series_key *key)
+{
+	struct series_share *share = series_share_of(key->signal);
+	u32 slot;
+
+	if (share && share->used < share->limit) {
+		slot = series_take_place(key);
+		if (slot != SERIES_NONE) {
+			__sync_fetch_and_add(&share->used, 1);
+			return slot;
+		}
+	}
+	return series_fold(key);
+}
+
 static __always_inline u32 series_find(struct series_key *key)
 {
 	u32 *slot = bpf_map_lookup_elem(&series_index, key);
 
 	return slot ? *slot : series_make(key);
+}
+
+static __always_inline bool series_key_is(const struct series_key *a, const struct series_key *b)
+{
+	return a->start_ns == b->start_ns && a->tgid == b->tgid && a->signal == b->signal &&
+	       a->kind == b->kind && a->detail == b->detail && a->object == b->object &&
+	       a->more == b->more;
+}
+
+/*
+ * Whether a place, at which a caller found the key before, is still the key's: that is faster than
+ * to look for it. It may have been taken back since, and be another's. One that rests has its key
+ * still, but is not used any more, so that it can be given away.
+ */
+static __always_inline bool series_is_at(const struct series_key *key, u32 slot)
+{
+	struct series_slot *place = bpf_map_lookup_elem(&series_slots, &slot);
+
+	return place && place->is_ready == SERIES_READY && series_key_is(&place->key, key);
 }
 
 /* Whose: a followed thread's process. */
@@ -190,6 +218,26 @@ static __always_inline void series_add_span(u32 slot, u64 begin_ns, u64 end_ns)
 		if (stripe_)                                                                       \
 			__sync_fetch_and_add(&stripe_->counter, 1);                                \
 	} while (0)
+
+/*
+ * Whether this event is one of those that have their stack taken: for how many it stands, 0: it is
+ * not. The distance to the next one is random, so that nothing that happens in turns is always hit,
+ * or never; on average it is what was asked for.
+ */
+static __always_inline u64 series_weight_of_next(u64 *left)
+{
+	struct live_config *live = live_config();
+	u64 one_in = live ? live->stack_one_in : 0;
+
+	if (!one_in)
+		return 0;
+	if (*left > 1) {
+		*left -= 1;
+		return 0;
+	}
+	*left = 1 + bpf_get_prandom_u32() % (2 * one_in - 1);
+	return one_in;
+}
 
 /* --- pairs --- */
 

@@ -42,6 +42,8 @@ static __always_inline void split_call_begin(struct ledger_task *account, u32 ca
 {
 	split_end_fault_badly(account);
 	split_turn(account, STATE_CPU_SYSCALL, stolen, now);
+	if (account->call_ns)
+		account->call_open = account->call;
 	account->call = call;
 	account->call_cpu_ns = account->ns[STATE_CPU_SYSCALL];
 	account->call_ns = now;
@@ -57,9 +59,11 @@ static __always_inline bool split_call_end(struct ledger_task *account, u32 stat
 
 	split_end_fault_badly(account);
 	split_turn(account, state, stolen, now);
+	account->call_done_ns = 0;
 	if (!began)
 		return false;
 	account->call_ns = 0;
+	account->call_done_ns = now > began ? now - began : 1;
 	ret_cost->call = (u16)account->call;
 	ret_cost->cpu_ns = account->ns[STATE_CPU_SYSCALL] - account->call_cpu_ns;
 	ret_cost->total_ns = now - began;
@@ -74,6 +78,7 @@ static __always_inline void split_fault_begin(struct ledger_task *account,
 	split_end_fault_badly(account);
 	account->faults_begun++;
 	account->in_fault = 1;
+	account->fault_ns = now;
 	split_turn(account, STATE_CPU_FAULT, stolen, now);
 }
 

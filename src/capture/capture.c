@@ -417,7 +417,8 @@ void capture_detach(struct capture *capture)
 {
 	if (capture->detached || !capture->reader)
 		return;
-	for (size_t i = 0; i < capture->config.probe_count; i++)
+	/* The last first: who relies on another's work, or sees ends, is not to see its absence. */
+	for (size_t i = capture->config.probe_count; i-- > 0;)
 		attach_undo(&capture->probes[i]);
 	capture_send_series(capture);
 	drain(capture);

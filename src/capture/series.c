@@ -307,6 +307,7 @@ static void release(struct series *series, u32 slot)
 	if (bpf_map_delete_elem(series->index_fd, &series->slots[slot].key))
 		return;
 	series->told[slot].resting = REST_LOOKS;
+	series->slots[slot].is_ready = SERIES_RESTING;
 	if (signal < SIGNAL_LIMIT && READ(series->shares[signal].used))
 		__atomic_fetch_sub(&series->shares[signal].used, 1, __ATOMIC_RELAXED);
 }
@@ -317,7 +318,7 @@ static void give_away(struct series *series, u32 slot)
 
 	memset(stripe_at(series, slot, 0), 0, series->stripe_count * sizeof(struct series_stripe));
 	memset(told, 0, sizeof(*told));
-	series->slots[slot].is_ready = 0;
+	series->slots[slot].is_ready = SERIES_FREE;
 	if (bpf_map_update_elem(series->free_fd, NULL, &slot, BPF_ANY))
 		told->resting =
 			~0U; /* it was free already, which cannot be: it is not used again */
@@ -375,7 +376,7 @@ int capture_send_series(struct capture *capture)
 	if (series->pairs_fd >= 0 && capture->config.pair_limit_ns)
 		expire_pairs(capture);
 	for (u32 slot = 0; slot < SERIES_MAX; slot++) {
-		if (!READ(series->slots[slot].is_ready))
+		if (READ(series->slots[slot].is_ready) == SERIES_FREE)
 			continue;
 		if (!has_news(series, slot)) {
 			grow_old(series, slot);

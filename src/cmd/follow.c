@@ -96,6 +96,7 @@ static void choose_signals(const struct follow *follow, struct capture_config *c
 	config->signals = signals->chosen;
 	config->pair_limit_ns = signals->pair_limit_ns;
 	config->live.slow_ns = signals->slow_ns;
+	config->live.stack_one_in = signals->stack_one_in;
 	probes_share(signals->chosen, config->series_limits);
 }
 

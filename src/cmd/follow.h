@@ -32,6 +32,7 @@ struct signal_options {
 	u64 chosen;	   /* a bit for each signal, by its id */
 	u64 slow_ns;	   /* events so long are told one by one; 0: none */
 	u64 pair_limit_ns; /* a start so old is not waited for any more; 0: for ever */
+	u64 stack_one_in;  /* of their events, one in so many has its stack taken; 0: none */
 };
 
 struct follow_options {

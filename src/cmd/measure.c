@@ -26,6 +26,7 @@
 #define MIN_BLOCK_NS_MAX (1000 * NS_PER_S)
 #define SLOW_NS		 (10 * NS_PER_MS)
 #define PAIR_LIMIT_NS	 (5 * NS_PER_S)
+#define STACK_ONE_IN_MAX 1000000
 #define PAIR_LIMIT_MAX	 (3600 * NS_PER_S)
 
 static u32 choose_seed(void)
@@ -168,6 +169,17 @@ static int take_time(const char *option, const char *value, u64 most_ns, u64 *re
 	return -EINVAL;
 }
 
+static int take_stacks(struct follow_options *options, const char *value)
+{
+	if (strncmp(value, "1/", 2) ||
+	    text_parse_u64(value + 2, 1, STACK_ONE_IN_MAX, &options->signals.stack_one_in)) {
+		log_error("--stacks is one in so many, as in --stacks 1/100, up to 1/%d, not '%s'",
+			  STACK_ONE_IN_MAX, value);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int take_signal_option(struct follow_options *options, int option, const char *value)
 {
 	switch (option) {
@@ -178,6 +190,8 @@ static int take_signal_option(struct follow_options *options, int option, const 
 	case MEASURE_PAIR_LIMIT:
 		return take_time("--pair-limit", value, PAIR_LIMIT_MAX,
 				 &options->signals.pair_limit_ns);
+	case MEASURE_STACKS:
+		return take_stacks(options, value);
 	default:
 		return take_stack_option(options, option, value);
 	}

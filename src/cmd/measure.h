@@ -25,6 +25,7 @@ enum measure_option {
 	MEASURE_SEED,
 	MEASURE_SLOW,
 	MEASURE_PAIR_LIMIT,
+	MEASURE_STACKS,
 };
 
 /* For getopt_long(): rows of the command's own table, and letters of its own string. */
@@ -42,6 +43,7 @@ enum measure_option {
 		{"signals", required_argument, NULL, MEASURE_SIGNALS},                             \
 		{"slow", required_argument, NULL, MEASURE_SLOW},                                   \
 		{"pair-limit", required_argument, NULL, MEASURE_PAIR_LIMIT},                       \
+		{"stacks", required_argument, NULL, MEASURE_STACKS},                               \
 		{"label", required_argument, NULL, MEASURE_LABEL},                                 \
 	{                                                                                          \
 		"note", required_argument, NULL, MEASURE_NOTE                                      \
@@ -60,7 +62,9 @@ enum measure_option {
 	"  -s, --signals LIST   measure these too, with commas; -s help lists them\n"              \
 	"  --slow TIME          of their events, tell those so long one by one (default\n"         \
 	"                       10ms; 0: none)\n"                                                  \
-	"  --pair-limit TIME    a start waits so long for its end (default 5s)\n"
+	"  --pair-limit TIME    a start waits so long for its end (default 5s)\n"                  \
+	"  --stacks 1/N         of system calls and page faults that are measured, one in\n"       \
+	"                       N has its stack taken (default: none)\n"
 
 /* What holds if no option says otherwise; before the first measure_take(). */
 void measure_defaults(struct follow_options *options);

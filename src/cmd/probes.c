@@ -21,11 +21,16 @@ static bool ends_with(const char *program, const char *suffix)
 static void add_probes(struct probe_list *list, const struct signal *signal,
 		       const struct follow_options *options)
 {
+	bool has_stacks = options->signals.stack_one_in && !options->stacks.is_off;
+	enum probe_stacks unwanted = has_stacks ? PROBE_WITHOUT_STACKS : PROBE_WITH_STACKS;
+
 	for (size_t i = 0; i < signal->probe_count && list->count < CAPTURE_PROBES_MAX; i++) {
 		struct probe probe = signal->probes[i];
 
 		if (options->command &&
 		    (ends_with(probe.program, PROBES_SEED) || ends_with(probe.program, PROBES_ASK)))
+			continue;
+		if (probe.stacks == unwanted)
 			continue;
 		if (probe.kind == PROBE_PERF && probe.perf_freq) {
 			probe.perf_freq = options->stacks.freq;

@@ -16,7 +16,8 @@
 static const char usage[] =
 	"Usage: dwell run [-o FILE] [--json] [--tier A|B] [--max-overhead PERCENT]\n"
 	"                 [-F HZ] [--min-block TIME] [--no-stacks] [--lines] [--inline]\n"
-	"                 [-s SIGNALS] [--slow TIME] [--pair-limit TIME] [--seed N]\n"
+	"                 [-s SIGNALS] [--slow TIME] [--pair-limit TIME]\n"
+	"                 [--stacks 1/N] [--seed N]\n"
 	"                 [--label NAME=VALUE]... [--note TEXT] [-v] [-q]\n"
 	"                 -- COMMAND [ARGS]\n"
 	"\n"

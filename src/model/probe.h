@@ -25,6 +25,9 @@ enum probe_kind {
 	PROBE_ITER, /* attached, then run by capture_run_iter() */
 };
 
+/* Single events have their stack taken, or not (--stacks): the maps for that are large. */
+enum probe_stacks { PROBE_ANY, PROBE_WITHOUT_STACKS, PROBE_WITH_STACKS };
+
 #define PROBE_MAPS_MAX	24
 #define PROBE_FILLS_MAX 2
 
@@ -50,12 +53,13 @@ struct map_fill {
 };
 
 struct probe {
-	const char *program;   /* its name in the BPF object */
-	enum probe_kind kind;  /* how it is attached */
-	const char *source;    /* BPF object; NULL: the main one */
-	bool is_optional;      /* its signal has a meaning without it */
-	bool is_rare;	       /* its silence says nothing */
-	const char *companion; /* a program to be put into maps[0], a program array, or NULL */
+	const char *program;	  /* its name in the BPF object */
+	enum probe_kind kind;	  /* how it is attached */
+	const char *source;	  /* BPF object; NULL: the main one */
+	bool is_optional;	  /* its signal has a meaning without it */
+	bool is_rare;		  /* its silence says nothing */
+	enum probe_stacks stacks; /* for which of the two it is; the other has a probe of its own */
+	const char *companion;	  /* a program to be put into maps[0], a program array, or NULL */
 
 	/*
 	 * The program, of a probe before it, whose work this one does if that cannot be loaded or

@@ -71,7 +71,8 @@ struct series_row {
 	struct series_key key; /* FIELD_STACK is an id here */
 	struct hist hist;
 	u64 orphan_starts, orphan_ends, expired;
-	const char *object_name; /* as the report shows it; never NULL */
+	const char *detail_name; /* as the report shows it; never NULL */
+	const char *object_name; /* likewise */
 	const char *process;	 /* "name (pid)", or "" */
 };
 

@@ -110,6 +110,7 @@ static bool is_wanted(const struct report_options *options)
 static void free_row(struct series_row *row)
 {
 	if (!series_is_other(&row->key)) {
+		free(*row->detail_name ? (char *)row->detail_name : NULL);
 		free(*row->object_name ? (char *)row->object_name : NULL);
 		free(*row->process ? (char *)row->process : NULL);
 	}

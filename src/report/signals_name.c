@@ -49,7 +49,7 @@ static void name_label(const struct digest *digest, const struct measured *of,
 			 (uint64_t)(value & ((1 << DEVICE_MINOR_BITS) - 1)));
 	else if (field->kind == FIELD_ADDRESS)
 		snprintf(buf, size, "0x%" PRIx64, (uint64_t)value);
-	else
+	else if (value)
 		snprintf(buf, size, "#%" PRIu64, (uint64_t)value);
 }
 

@@ -167,6 +167,7 @@ static int make_row(struct reading *reading, struct entry *entry)
 		.orphan_starts = entry->orphan_starts,
 		.orphan_ends = entry->orphan_ends,
 		.expired = entry->expired,
+		.detail_name = "",
 		.object_name = "",
 		.process = "",
 	};
@@ -258,9 +259,12 @@ static void name_row(const struct digest *digest, const struct measured *of, str
 	const char *copy;
 
 	if (series_is_other(&row->key)) {
-		row->object_name = row->process = "(other)";
+		row->detail_name = row->object_name = row->process = "(other)";
 		return;
 	}
+	series_field_text(digest, of, &of->view->detail, row->key.detail, name, sizeof(name));
+	copy = copy_name(name);
+	row->detail_name = copy ? copy : "";
 	series_field_text(digest, of, &of->view->object, row->key.object, name, sizeof(name));
 	copy = copy_name(name);
 	row->object_name = copy ? copy : "";

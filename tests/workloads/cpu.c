@@ -6,6 +6,8 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -57,6 +59,21 @@ void do_quota(void)
 }
 
 /* From CPU to CPU, as often as it can. */
+/* migrations: by the kernel's own count, since the thread was made; -1: it does not say. */
+static long long migrations(void)
+{
+	FILE *file = fopen("/proc/thread-self/sched", "r");
+	long long count = -1;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (strstr(line, "nr_migrations"))
+			sscanf(strchr(line, ':') + 1, "%lld", &count);
+	if (file)
+		fclose(file);
+	return count;
+}
+
 void do_migrate(void)
 {
 	long long end = now() + 400 * MS;
@@ -71,6 +88,7 @@ void do_migrate(void)
 			CPU_SET(cpu, &one);
 			sched_setaffinity(0, sizeof(one), &one);
 		}
+	truth("migrations", migrations());
 }
 
 static volatile char *fresh_memory(size_t size, int protection)

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "faults.h"
+
+#include <linux/perf_event.h>
+
+#include "../../src/base/cleanup.h"
+#include "../../src/base/clock.h"
+#include "../../src/model/signal.h"
+
+#define FAULT(name, event, which, ...)                                                             \
+	{                                                                                          \
+		.program = name, .is_rare = true, .kind = PROBE_PERF, .stacks = which,             \
+		.perf_type = PERF_TYPE_SOFTWARE, .perf_config = event, .perf_period = 1,           \
+		.maps = {PROBE_ACCOUNTS, PROBE_SERIES, ##__VA_ARGS__},                             \
+	}
+
+static const struct probe probes[] = {
+	FAULT("faults_minor", PERF_COUNT_SW_PAGE_FAULTS_MIN, PROBE_WITHOUT_STACKS),
+	FAULT("faults_major", PERF_COUNT_SW_PAGE_FAULTS_MAJ, PROBE_WITHOUT_STACKS),
+	FAULT("faults_minor_stacks", PERF_COUNT_SW_PAGE_FAULTS_MIN, PROBE_WITH_STACKS, PROBE_STACKS,
+	      "faults_left"),
+	FAULT("faults_major_stacks", PERF_COUNT_SW_PAGE_FAULTS_MAJ, PROBE_WITH_STACKS, PROBE_STACKS,
+	      "faults_left"),
+};
+
+static const struct series_kind kinds[] = {
+	[FAULTS_MINOR] = {"minor", UNIT_NS, "page faults that needed no disk: how long each took"},
+	[FAULTS_MAJOR] = {"major", UNIT_NS, "page faults that waited for a disk: likewise"},
+	[FAULTS_MINOR_STACK] = {"minor_stack", UNIT_NS,
+				"the first, by stack: one in so many, which stands for the others"},
+	[FAULTS_MAJOR_STACK] = {"major_stack", UNIT_NS, "the second, likewise"},
+};
+
+static void judge(const struct series_set *set, struct remarks *remarks)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		const struct series_row *row = set->rows[i];
+
+		if (row->key.kind == FAULTS_MAJOR && row->key.object != SERIES_OTHER &&
+		    row->hist.sum > set->span_ns / 100)
+			remark(remarks,
+			       "%s waited %.0f ms for pages from a disk, in %llu major faults: its "
+			       "memory, or its files, do not stay in memory",
+			       row->process, (double)row->hist.sum / NS_PER_MS,
+			       (unsigned long long)row->hist.count);
+	}
+}
+
+static const struct signal_view view = {
+	.kinds = kinds,
+	.kind_count = ARRAY_SIZE(kinds),
+	.more = {.name = "stack", .kind = FIELD_STACK},
+	.share = 512,
+	.cost = COST_PER_EVENT,
+	.price = "some 0.1 us for each page fault, beyond Tier B",
+	.needs_split = true,
+	.judge = judge,
+};
+
+const struct signal signal_faults = {
+	.about = "how long page faults took, with and without a disk, and whose they were",
+	.probes = probes,
+	.probe_count = ARRAY_SIZE(probes),
+	.view = &view,
+};

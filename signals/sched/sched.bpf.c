@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/*
+ * What the scheduler does with threads: how long each stay on a CPU is, how often they are moved,
+ * whom they wake, who waits far too long. The ledger's programs at these hooks come first.
+ */
+#include "../../bpf/common.bpf.h"
+#include "sched.h"
+
+/* What happens on this CPU. No thread's own storage: none may be made where locks are held. */
+struct sched_here {
+	u64 since_ns; /* of the stay under way */
+	u32 pid;      /* whose it is */
+	u32 waker;    /* who wakes others here */
+	u64 burst_ns; /* since when */
+	u64 woken;    /* how many different ones since then, at least */
+	u64 seen[4];  /* a bit for each, by a hash: two may share one */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct sched_here);
+} sched_cpus SEC(".maps");
+
+static __always_inline struct sched_here *sched_here(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&sched_cpus, &zero);
+}
+
+/* A stay that is over, of its process, and of its CPU. */
+static __always_inline void count_stay(const struct ledger_task *account, u64 ns)
+{
+	struct series_key key = {.signal = SIG_SCHED, .kind = SCHED_CPU};
+
+	key.detail = (u16)bpf_get_smp_processor_id();
+	series_add(series_find(&key), ns);
+	key.kind = SCHED_RUN;
+	key.detail = 0;
+	series_of(&key, account);
+	series_add(series_find(&key), ns);
+}
+
+static __always_inline void count_starved(struct task_struct *task,
+					  const struct ledger_task *account)
+{
+	struct series_key key = {.signal = SIG_SCHED, .kind = SCHED_STARVED};
+	struct slow_event event = {.ns = account->in_queue_ns};
+
+	series_of(&key, account);
+	series_add(series_find(&key), event.ns);
+	if (slow_is_told(SIG_SCHED, event.ns))
+		slow_send(task, &key, &event);
+}
+
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(sched_switched, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct ledger_task *leaves = prev->pid ? account_of(prev) : NULL;
+	struct ledger_task *comes = next->pid ? account_of(next) : NULL;
+	struct ledger_cpu *cpu = this_cpu_account();
+	struct sched_here *here = sched_here();
+	u64 now;
+
+	if (!here || !cpu)
+		return 0;
+	now = cpu->last_ns; /* the ledger has just read the clock */
+	if (leaves && here->pid == (u32)prev->pid && now > here->since_ns)
+		count_stay(leaves, now - here->since_ns);
+	here->since_ns = now;
+	here->pid = (u32)next->pid;
+	if (comes && comes->in_queue_ns >= SCHED_STARVED_NS)
+		count_starved(next, comes);
+	return 0;
+}
+
+/*
+ * How long it had not run: who is moved at once leaves warm caches behind. One that runs is moved
+ * by another thread on its CPU, and so it does not run either.
+ */
+SEC("?tp_btf/sched_migrate_task")
+int BPF_PROG(sched_migrated, struct task_struct *task, int to)
+{
+	struct ledger_task *account = account_of(task);
+	struct series_key key = {.signal = SIG_SCHED, .kind = SCHED_MIGRATION};
+
+	if (!account)
+		return 0;
+	series_of(&key, account);
+	series_add_span(series_find(&key), account->last_ns, bpf_ktime_get_ns());
+	return 0;
+}
+
+static __always_inline void begin_burst(struct sched_here *here, u32 waker, u64 now)
+{
+	here->waker = waker;
+	here->burst_ns = now;
+	here->woken = 0;
+	for (u32 i = 0; i < 4; i++)
+		here->seen[i] = 0;
+}
+
+/* Two threads that wake each other all the time are no storm: it takes different ones. */
+static __always_inline void note_woken(struct sched_here *here, u32 pid)
+{
+	u32 hash = (pid * 0x9e3779b9U) >> 24;
+	u64 word = hash >> 6, bit = 1ULL << (hash & 63);
+
+	ledger_bound(word, 3);
+	if (!(here->seen[word] & bit))
+		here->woken++;
+	here->seen[word] |= bit;
+}
+
+/*
+ * The value is how many different threads it has woken in this burst: so the count is that of all
+ * wake-ups, and the largest is the largest burst. Interrupts wake in the name of nobody.
+ */
+SEC("?tp_btf/sched_waking")
+int BPF_PROG(sched_wakes, struct task_struct *task)
+{
+	struct ledger_cpu *cpu = this_cpu_account();
+	struct sched_here *here = sched_here();
+	struct series_key key = {.signal = SIG_SCHED, .kind = SCHED_WAKEUP};
+	struct ledger_task *account;
+	u32 waker = (u32)bpf_get_current_pid_tgid();
+	u64 now;
+
+	if (!here || !cpu || cpu->irq || cpu->softirq || !waker)
+		return 0;
+	account = account_of_current();
+	if (!account)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (here->waker != waker || now - here->burst_ns > SCHED_BURST_NS)
+		begin_burst(here, waker, now);
+	note_woken(here, (u32)task->pid);
+	series_of(&key, account);
+	series_add(series_find(&key), here->woken);
+	return 0;
+}
