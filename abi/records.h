@@ -77,6 +77,7 @@ enum sample_kind {
 #define PATH_BYTES	      256
 #define SERIES_RECORD_BUCKETS 480
 #define LABEL_ERRNO_MAX	      4096
+#define DISK_NAME_BYTES	      32 /* the kernel's DISK_NAME_LEN */
 
 /* A system call in one number: 0 is none, else 1 + its number, and the flag for a 32-bit one. */
 #define CALL_COMPAT 0x8000
@@ -322,6 +323,17 @@ struct rec_label {
 	u32 signal; /* enum signal_id */
 	u32 is_cut; /* 1: it had more than fits */
 	u8 name[NAME_BYTES]; /* ended by NUL, or full */
+};
+
+/* A disk's name, told once; and what was moved so far in a region of it, told when it has grown. */
+struct rec_block {
+	struct rec_hdr hdr;
+	u32 device; /* as FIELD_DEVICE has it */
+	u32 region; /* in units of 1 MiB from its start */
+	u64 bytes;  /* at least what it is, at most over_bytes too much */
+	u64 over_bytes;
+	u64 requests;		  /* since it has its place among the largest; 0: only the name */
+	u8 name[DISK_NAME_BYTES]; /* filled up with NUL */
 };
 
 /* Per CPU, kept by emit.bpf.h, read by user space when it likes. */

@@ -39,6 +39,17 @@ static __always_inline struct upid *pid_numbers(struct pid *pid)
 	return __builtin_preserve_access_index(&pid->numbers[0]);
 }
 
+/* A request's disk was its own until 5.17, and is its queue's from 5.15. Of requests that the
+ * verifier trusts. */
+static __always_inline struct gendisk *request_disk(struct request *request)
+{
+	struct request___disk *old = (void *)request;
+
+	if (bpf_core_field_exists(old->rq_disk))
+		return old->rq_disk;
+	return ((struct request_queue___disk *)(void *)request->q)->disk;
+}
+
 /* Places inside a kernel struct, for probe reads. */
 static __always_inline const void *task_comm(struct task_struct *task)
 {

@@ -22,6 +22,14 @@ struct task_struct___throttled { /* from 6.18: tasks are throttled, not whole qu
 	bool throttled;
 };
 
+struct request___disk { /* before 5.17 */
+	struct gendisk *rq_disk;
+};
+
+struct request_queue___disk { /* from 5.15 */
+	struct gendisk *disk;
+};
+
 #ifndef BPF_NO_PRESERVE_ACCESS_INDEX
 #pragma clang attribute pop
 #endif

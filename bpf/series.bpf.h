@@ -327,6 +327,8 @@ struct slow_event {
 	u64 stack;
 	u64 value[2];
 	const struct slow_mark *begin, *end; /* NULL: not known */
+	bool is_of_key; /* it is the process's in the key, and not the given task's ... */
+	u32 tid;	/* ... and of this thread of it */
 };
 
 static __always_inline void slow_send(struct task_struct *task, const struct series_key *key,
@@ -337,6 +339,11 @@ static __always_inline void slow_send(struct task_struct *task, const struct ser
 
 	if (!rec)
 		return; /* counted */
+	if (event->is_of_key) {
+		rec->hdr.tgid = key->tgid;
+		rec->hdr.start_ns = key->start_ns;
+		rec->hdr.tid = event->tid;
+	}
 	rec->key = *key;
 	rec->ns = event->ns;
 	rec->stack = event->stack;

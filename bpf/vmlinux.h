@@ -243,6 +243,21 @@ struct task_struct {
 	char comm[16];
 };
 
+struct gendisk {
+	int major;
+	int first_minor;
+	char disk_name[32];
+};
+
+struct request_queue;
+
+struct request {
+	struct request_queue *q;
+	unsigned int cmd_flags;
+	unsigned int __data_len;
+	u64 __sector;
+};
+
 struct vm_area_struct {
 	unsigned long vm_start;
 };
@@ -255,6 +270,7 @@ struct seq_file;
 
 struct bpf_iter_meta {
 	struct seq_file *seq;
+	u64 seq_num;
 };
 
 struct bpf_iter__task {

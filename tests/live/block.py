@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The checks of block.sh: block.py LOAD FOLDER DEVICE CHECK...; TAP on stdout."""
+import json
+import os
+import sqlite3
+import sys
+
+load, folder, device = sys.argv[1:4]
+db = sqlite3.connect(f"{folder}/{load}.dwell")
+number = os.stat(device).st_rdev
+disk = os.major(number) << 20 | os.minor(number)
+OPS = ["reads", "writes", "flushes", "discards"]
+
+
+def check(what, is_so, *why):
+    print(f"{'ok' if is_so else 'not ok'} - {load}: {what}")
+    if not is_so:
+        print("#  ", *why)
+
+
+def rows(kind, where="", column="sum"):
+    return db.execute(
+        f"""SELECT detail, {column} FROM series JOIN series_values ON series = id
+        WHERE signal = 'block' AND kind = ? AND object = ? {where}""", (kind, disk)).fetchall()
+
+
+def total(kind, column="sum", op=None):
+    return sum(value for detail, value in rows(kind, column=column) if op in (None, detail % 5))
+
+
+def middle(place):
+    return 0 if place == 0 else 2 ** ((place - 1.5) / 16)
+
+
+def percentile(kind, share, size=None):
+    """Of the device's values, or of those with a size class."""
+    buckets = {}
+    for _, text in rows(kind, "" if size is None else f"AND more = {size}", "buckets"):
+        for pair in text.split():
+            place, count = map(int, pair.split(":"))
+            buckets[place] = buckets.get(place, 0) + count
+    wanted, seen = share * sum(buckets.values()), 0
+    for place in sorted(buckets):
+        seen += buckets[place]
+        if seen >= wanted:
+            return middle(place)
+    return 0
+
+
+def fio(name):
+    with open(f"{folder}/{name}.json") as file:
+        job = json.load(file)["jobs"][0]
+    return max((job["read"], job["write"]), key=lambda side: side["total_ios"])
+
+
+def is_near(ours, theirs):
+    """2 %, beside what a bucket may be wrong by; or what a thread needs to run again."""
+    return abs(ours - theirs) <= max(0.045 * theirs, 100e3)
+
+
+def counted():
+    before, after = (open(f"{folder}/{when}").read().split() for when in ("before", "after"))
+    grown = [int(b) - int(a) for a, b in zip(before[3:], after[3:])]
+    if len(grown) > 15:
+        grown[4] -= grown[15]  # the empty write that asks for a flush is no request to the disk
+    for op, count, sectors in ((0, 0, 2), (1, 4, 6), (3, 11, 13), (2, 15, None)):
+        if len(grown) <= count:
+            continue
+        ours = total("total", "count", op)
+        check(f"{OPS[op]} are counted as the kernel does", ours == grown[count], ours, grown[count])
+        if sectors is not None:
+            ours = total("size", op=op)
+            check("and their bytes", ours == grown[sectors] * 512, ours, grown[sectors] * 512)
+    theirs = (grown[3] + grown[7] + (grown[14] if len(grown) > 14 else 0)) * 1e6
+    ours = sum(total("total", op=op) for op in (0, 1, 3))
+    # the kernel's begins when the request is made, and it cuts each kind to milliseconds
+    check("their time is nearly the kernel's", 0 <= theirs - ours + 3e6 <= 0.1 * theirs + 100e6, ours, theirs)
+
+
+def against_fio():
+    for name, size, op in (("read", 12, 0), ("write", 16, 1)):
+        theirs = fio(name)
+        ours = [percentile("total", share, size) for share in (0.5, 0.9)]
+        for share, value in zip(("50", "90"), ours):
+            is_so = is_near(value, theirs["clat_ns"]["percentile"][f"{share}.000000"])
+            check(f"fio's own {name} p{share}", is_so, value, theirs["clat_ns"]["percentile"])
+
+
+def parts():
+    ours, sums = total("total"), total("queue") + total("service")
+    check("total is queue and service, to the nanosecond", ours == sums, ours, sums)
+    counts = {total(kind, "count") for kind in ("total", "queue", "service", "size")}
+    check("each is counted as often", len(counts) == 1, counts)
+
+
+def matched():
+    counts = [sum(total(kind, column) for kind in ("total", "submitted"))
+              for column in ("orphan_starts", "orphan_ends", "expired")]
+    check("unmatched: at most one in a thousand", sum(counts) <= total("total", "count") / 1000, counts)
+
+
+def submitted():
+    ours = db.execute(
+        """SELECT sum(count) FROM series JOIN series_values ON series = series.id
+        WHERE signal = 'block' AND kind = 'submitted' AND object = ? AND pid IN
+        (SELECT pid FROM processes WHERE comm = 'fio')""", (disk,)).fetchone()[0]
+    wanted = fio("read")["total_ios"] + fio("write")["total_ios"]
+    check("fio's own are fio's", ours == wanted, ours, wanted)
+
+
+def regions():
+    bytes_of = dict(db.execute("SELECT region, bytes - over_bytes FROM block_regions WHERE device = ?", (disk,)))
+    # the first 32 MB were written in order, 4 of them again, after reads of 4 KiB from anywhere
+    sums = [bytes_of.get(region, 0) >> 20 for region in range(4)]
+    check("where it was moved", all(2 <= mib < 3 for mib in sums), bytes_of)
+    name = db.execute("SELECT name FROM labels WHERE signal = 'block' AND id = ?", (disk,)).fetchone()
+    check("the disk has its name", name == (os.path.basename(device),), name)
+
+
+def queues():
+    share = total("queue") / total("total")
+    check("what is beyond the disk's depth queues", share > 0.2, share)
+
+
+def tail():
+    slow, all_of = fio("slow"), total("total", "count")
+    p50, p99 = (percentile("total", share) for share in (0.5, 0.99))
+    mean = total("total") / all_of
+    check("half of all are fast", p50 < 2e6 and p50 < mean / 2, p50, mean)
+    check("one in a hundred is not", p99 > 10 * p50 and p99 > 20e6, p99, p50)
+    theirs = slow["clat_ns"]["percentile"]["99.000000"]
+    ours = percentile("service", 0.99, 14)
+    check("the slow ones are as fio has them", is_near(ours, theirs), ours, theirs)
+
+
+def slow():
+    events = db.execute("SELECT ns, value0, value1, tid FROM slow WHERE signal = 'block' AND object = ?", (disk,))
+    events = events.fetchall()
+    wanted = 0
+    for _, text in rows("total", column="buckets"):
+        wanted += sum(int(pair.split(":")[1]) for pair in text.split() if middle(int(pair.split(":")[0])) > 22e6)
+    check("those above --slow are told one by one", len(events) >= wanted > 0, len(events), wanted)
+    check("with their bytes", all(size in (4096, 8192) for _, _, size, _ in events), events[:9])
+    check("and who waits", all(tid for _, _, _, tid in events), events[:9])
+
+
+def cut():
+    failed = [value for detail, value in rows("total", column="count") if detail == 10 * 5]
+    check("the one that goes beyond the end fails", failed == [1], rows("total", column="count"))
+
+
+def failing():
+    failed = [value for detail, value in rows("total", column="count") if detail // 5 == 3 and detail % 5 == 1]
+    check("writes that fail for want of room are told as such", sum(failed) == 2, rows("total", column="count"))
+
+
+CHECKS = {"fio": against_fio}
+for name in sys.argv[4:]:
+    CHECKS.get(name, globals().get(name))()
