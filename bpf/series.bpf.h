@@ -289,6 +289,12 @@ static __always_inline void slow_send(struct task_struct *task, const struct ser
 
 	if (!rec)
 		return; /* counted */
+	/* In an interrupt the thread is anyone: then the series says whose it is. */
+	if (key->tgid && key->tgid != rec->hdr.tgid) {
+		rec->hdr.tgid = key->tgid;
+		rec->hdr.start_ns = key->start_ns;
+		rec->hdr.tid = 0;
+	}
 	rec->key = *key;
 	rec->ns = event->ns;
 	rec->stack = event->stack;
