@@ -155,8 +155,10 @@ static __always_inline void close_conn(struct sock *sk)
 		return;
 	if (conn->direction == TCP_LISTENING) {
 		take_drops(conn, sk);
-		bpf_map_delete_elem(&tcp_listens, &conn->object);
-	} else if (conn->is_owned) {
+		return; /* those that wait in its queue are closed after it: until it is destroyed
+			 */
+	}
+	if (conn->is_owned) {
 		end_conn(conn, sk, bpf_ktime_get_ns());
 	} else {
 		end_unaccepted(conn);
@@ -196,14 +198,18 @@ int BPF_PROG(tcp_state, struct sock *sk, int before, int now)
 	return 0;
 }
 
-/* One whose close was missed would keep its place. */
+/* Also one whose close was missed gives its place back. */
 SEC("?tp_btf/tcp_destroy_sock")
 int BPF_PROG(tcp_destroy, struct sock *sk)
 {
+	struct tcp_conn *conn = conn_of(sk);
 	u64 address = (u64)sk;
 
-	if (conn_of(sk))
-		bpf_map_delete_elem(&tcp_conns, &address);
+	if (!conn)
+		return 0;
+	if (conn->direction == TCP_LISTENING)
+		bpf_map_delete_elem(&tcp_listens, &conn->object);
+	bpf_map_delete_elem(&tcp_conns, &address);
 	return 0;
 }
 

@@ -16,7 +16,7 @@
 /* --- the session --- */
 
 static const char *const end_names[TCP_END_COUNT] = {
-	[TCP_END_NONE] = "",
+	[TCP_END_NONE] = "-",
 	[TCP_END_FIN_US] = "closed by us",
 	[TCP_END_FIN_PEER] = "closed by peer",
 	[TCP_END_RESET_US] = "reset by us",
@@ -73,7 +73,7 @@ static u64 span(u64 begin_ns, u64 end_ns)
 
 static void write_row(const struct rec_tcp *row, u64 window, struct sink *sink)
 {
-	const char *end = row->end < TCP_END_COUNT ? end_names[row->end] : "";
+	const char *end = row->end_ns && row->end < TCP_END_COUNT ? end_names[row->end] : "";
 	const char *direction = row->direction == TCP_OUT ? "out" : "in";
 	u64 until_ns = row->end_ns ? row->end_ns : row->hdr.ts_ns;
 	bool is_made = row->begin_ns && row->established_ns;
@@ -186,7 +186,7 @@ static void judge(const struct series_set *set, struct remarks *remarks)
 
 static const struct probe probes[] = {
 	{.program = "tcp_state", .is_rare = true, .maps = MAPS},
-	{.program = "tcp_destroy", .is_rare = true, .is_optional = true, .maps = MAPS},
+	{.program = "tcp_destroy", .is_rare = true, .maps = MAPS},
 	{.program = "tcp_retransmit", .is_rare = true, .maps = MAPS},
 	{.program = "tcp_accept",
 	 .kind = PROBE_KRETPROBE,
