@@ -371,7 +371,7 @@ int tcp_rows(struct bpf_iter__bpf_map_elem *ctx)
 		if (srtt_ns)
 			conn_add(conn, TCP_KIND_RTT, srtt_ns);
 	}
-	if (!live->all_rows)
+	if (live->all_rows != ALL_ROWS_LAST)
 		return 0;
 	emit_header(&row.hdr, SIG_TCP, SIG_VERSION_TCP, sizeof(row), 1, current_task());
 	fill_conn(&row, conn, sk, 0);

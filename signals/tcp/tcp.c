@@ -137,12 +137,16 @@ static const struct signal_list lists[] = {
 	 .about = "those that sent most twice, then those that lived longest",
 	 .table = "connections",
 	 .columns = "pid, direction, local, peer, lifetime_ns, connect_ns, reply_ns, sent_bytes, "
-		    "received_bytes, retransmits, rtt_ns, min_rtt_ns, cwnd, mss_bytes, "
-		    "receive_buffer_bytes, send_buffer_bytes, drops, coalesce(ended, 'open') AS "
-		    "ended, "
-		    "error",
+		    "received_bytes, retransmits, rtt_ns, coalesce(ended, 'open') AS ended, error",
 	 .order = "retransmits DESC, lifetime_ns DESC",
 	 .shown = 10},
+	{.name = "sockets",
+	 .about = "the same: what the kernel allows each",
+	 .table = "connections",
+	 .columns = "pid, local, peer, cwnd, mss_bytes, min_rtt_ns, send_buffer_bytes, "
+		    "receive_buffer_bytes, drops, accept_wait_ns",
+	 .order = "retransmits DESC, lifetime_ns DESC",
+	 .shown = 5},
 };
 
 /* Connections that a process makes to one peer, again and again, and that do not last. */

@@ -145,7 +145,37 @@ run_lossy() {
 		| .sent_bytes] | add' "$json")" "$(truth sent)"
 }
 
+# Fifty thousand sockets at a time: each is counted, within the room that is promised.
+run_many() {
+	timeout 60 "$dwell" run -q -o "$work/many.dwell" -s tcp --no-stacks -- "$oracle" tcp-many >"$work/truth"
+	"$dwell" report --json "$work/many.dwell" >"$json"
+	is_exactly "tcp-many: connects" "$(total connect count)" "$(truth connections)"
+	is_exactly "tcp-many: accepted" "$(total accept_wait count)" "$(truth connections)"
+	is_exactly "tcp-many: lifetimes of both ends" "$(total lifetime count)" $((2 * $(truth connections)))
+	check "tcp-many: no more than 64 MB of maps, 100 MB resident" test "$(sqlite3 "$work/many.dwell" \
+		'SELECT max(map_bytes) <= 64e6 AND max(rss_bytes) <= 100e6 FROM overhead')" = 1
+}
+
+# What was there before, and is there after.
+run_open() {
+	local pid
+	"$oracle" tcp-open &
+	pid=$!
+	sleep 0.3
+	timeout 30 "$dwell" record -q -s tcp --no-stacks -p $pid -d 2 -o "$work/open.dwell"
+	kill $pid
+	wait $pid 2>/dev/null
+	"$dwell" report --json "$work/open.dwell" >"$json"
+	check "tcp-open: both ends are in the list, and are open" jq -e \
+		'[.lists.tcp.connections[] | select(.ended == "open") | .direction] | sort == ["in", "out"]' "$json"
+	check "tcp-open: their bytes are the same" jq -e '.lists.tcp.connections | map({key: .direction, value: .}) | from_entries
+		| .out.sent_bytes >= 1000 and .in.received_bytes >= .out.sent_bytes - 1000' "$json"
+	check "tcp-open: round trips were taken meanwhile" test "$(total rtt count)" -ge 2
+}
+
 run_reply
+run_open
+run_many
 run_queue
 run_ends
 run_overflow
