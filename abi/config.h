@@ -70,10 +70,12 @@ struct filter_key {
 #define FILTER_KIND_BIT(kind) (1ULL << (kind))
 #define CGROUP_V2_HIERARCHY   0 /* the id of the one hierarchy that is v2; others are v1 */
 
+#define ALL_ROWS_LAST 2 /* of all_rows: and they will not be read again */
+
 /* KNOB(name, default, least, most, meaning); all are u64. */
 #define LIVE_KNOBS(KNOB)                                                                           \
 	KNOB(scope, SCOPE_NONE, SCOPE_NONE, SCOPE_LISTED, "which tasks are measured")              \
-	KNOB(all_rows, 0, 0, 1, "read out also threads that did not move since the last time")     \
+	KNOB(all_rows, 0, 0, ALL_ROWS_LAST, "read out also what did not move since the last time") \
 	KNOB(no_detail, 0, 0, 1, "do not tell what blocked threads wait for: only how")            \
 	KNOB(no_split, 0, 0, 1, "Tier B is given up: calls_stop takes all out, none is let in")    \
 	KNOB(split_off_tgid, 0, 0, PID_LIMIT, "whose threads calls_stop takes out of Tier B")      \

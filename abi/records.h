@@ -336,6 +336,53 @@ struct rec_block {
 	u8 name[DISK_NAME_BYTES]; /* filled up with NUL */
 };
 
+enum tcp_direction { TCP_OUT, TCP_IN, TCP_LISTENING };
+
+/* How a connection ended. */
+enum tcp_end {
+	TCP_END_NONE, /* it is open */
+	TCP_END_FIN_US,
+	TCP_END_FIN_PEER,
+	TCP_END_RESET_US,
+	TCP_END_RESET_PEER,
+	TCP_END_TIMEOUT,
+	TCP_END_FAILED, /* it never was established */
+	TCP_END_OTHER,
+	TCP_END_COUNT
+};
+
+/* A TCP connection: sent when it closes, and of those that are open when the session ends. */
+struct rec_tcp {
+	struct rec_hdr hdr;    /* tgid and start_ns are of the process that has it; tid is 0 */
+	u64 connection;	       /* its identity */
+	u64 object;	       /* as in its series */
+	u64 begin_ns;	       /* 0: it was there before */
+	u64 established_ns;    /* 0: never, or before */
+	u64 end_ns;	       /* 0: it is open */
+	u64 accept_wait_ns;    /* of TCP_IN */
+	u64 reply_ns;	       /* from its first question to the answer; 0: there was none */
+	u64 received_bytes;    /* payload, each byte once */
+	u64 sent_bytes;	       /* likewise */
+	u32 retransmits;       /* segments, by the kernel's own count */
+	u32 srtt_us;	       /* smoothed round trip; 0: not known */
+	u32 min_rtt_us;	       /* likewise */
+	u32 congestion_window; /* segments */
+	u32 segment_bytes;     /* the most that one carries */
+	u32 receive_buffer;    /* bytes that it may take */
+	u32 send_buffer;       /* likewise */
+	u32 drops;	       /* packets that the socket refused */
+	u16 family;	       /* AF_INET, AF_INET6 */
+	u16 local_port;	       /* host order */
+	u16 peer_port;	       /* likewise */
+	u16 error;	       /* errno; 0: none */
+	u8 direction;	       /* enum tcp_direction */
+	u8 end;		       /* enum tcp_end */
+	u16 unused;
+	u32 unused2;
+	u8 local[16]; /* addresses, network order; IPv4 in the first four */
+	u8 peer[16];
+};
+
 /* Per CPU, kept by emit.bpf.h, read by user space when it likes. */
 struct emit_counts {
 	u64 sent; /* records that a probe wanted to send */

@@ -339,7 +339,8 @@ static __always_inline void slow_send(struct task_struct *task, const struct ser
 
 	if (!rec)
 		return; /* counted */
-	if (event->is_of_key) {
+	/* In an interrupt the thread is anyone: then the series says whose it is. */
+	if (event->is_of_key || (key->tgid && key->tgid != rec->hdr.tgid)) {
 		rec->hdr.tgid = key->tgid;
 		rec->hdr.start_ns = key->start_ns;
 		rec->hdr.tid = event->tid;

@@ -23,6 +23,10 @@ typedef __s64 s64;
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 #endif
 
+typedef struct {
+	int counter;
+} atomic_t;
+
 struct ns_common {
 	unsigned int inum;
 };
@@ -143,14 +147,45 @@ struct sock_common {
 	unsigned short skc_num;
 	unsigned short skc_family;
 	unsigned char skc_state;
+	unsigned long skc_flags;
 	struct in6_addr skc_v6_daddr;
 	struct in6_addr skc_v6_rcv_saddr;
 };
 
 struct sock {
 	struct sock_common __sk_common;
+	atomic_t sk_drops;
+	int sk_rcvbuf;
+	int sk_sndbuf;
+	int sk_err;
+	u32 sk_ack_backlog;
+	u32 sk_max_ack_backlog;
 	u16 sk_type;
+	u16 sk_protocol;
 	struct pid *sk_peer_pid;
+};
+
+struct inet_sock {
+	unsigned short inet_sport;
+};
+
+struct minmax_sample {
+	u32 v;
+};
+
+struct minmax {
+	struct minmax_sample s[3];
+};
+
+struct tcp_sock {
+	u64 bytes_received;
+	u64 bytes_sent;
+	u64 bytes_retrans;
+	u32 srtt_us;
+	u32 mss_cache;
+	u32 snd_cwnd;
+	u32 total_retrans;
+	struct minmax rtt_min;
 };
 
 struct socket {
@@ -181,10 +216,6 @@ typedef struct {
 struct cred {
 	kuid_t uid;
 };
-
-typedef struct {
-	int counter;
-} atomic_t;
 
 struct signal_struct {
 	atomic_t live;
@@ -283,6 +314,12 @@ struct bpf_iter__task_vma {
 	struct vm_area_struct *vma;
 };
 
+struct bpf_iter__bpf_map_elem {
+	struct bpf_iter_meta *meta;
+	void *key;
+	void *value;
+};
+
 struct bpf_iter__task_file {
 	struct task_struct *task;
 	struct file *file;
@@ -303,6 +340,7 @@ struct user_pt_regs {
 };
 struct pt_regs {
 	struct user_pt_regs user_regs;
+	s32 syscallno;
 };
 #endif
 

@@ -198,7 +198,23 @@ static int attach_usdt(struct capture_probe *probe)
 							 spec->path, provider, colon + 1, NULL));
 }
 
-int attach_probe(struct capture_probe *probe)
+/* Over what its section names, or over the entries of a map. */
+static int attach_iter(const struct capture *capture, struct capture_probe *probe)
+{
+	const struct bpf_map *map;
+	union bpf_iter_link_info info = {};
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
+
+	if (!probe->spec->iterates)
+		return keep_link(probe, bpf_program__attach_iter(probe->program, NULL));
+	map = object_map(capture, probe->spec->iterates);
+	if (!map)
+		return -ENOENT;
+	info.map.map_fd = (__u32)bpf_map__fd(map);
+	return keep_link(probe, bpf_program__attach_iter(probe->program, &opts));
+}
+
+int attach_probe(const struct capture *capture, struct capture_probe *probe)
 {
 	switch (probe->spec->kind) {
 	case PROBE_SECTION:
@@ -220,7 +236,7 @@ int attach_probe(struct capture_probe *probe)
 	case PROBE_USDT:
 		return attach_usdt(probe);
 	case PROBE_ITER:
-		return keep_link(probe, bpf_program__attach_iter(probe->program, NULL));
+		return attach_iter(capture, probe);
 	}
 	return -EINVAL;
 }

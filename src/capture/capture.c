@@ -225,7 +225,7 @@ int capture_attach(struct capture *capture)
 		if (!probe_is_on(probe))
 			continue;
 		bpflog_begin(&capture->log);
-		err = probe->program ? attach_probe(probe) : -ENOENT;
+		err = probe->program ? attach_probe(capture, probe) : -ENOENT;
 		bpflog_end();
 		if (err) {
 			attach_undo(probe);

@@ -61,7 +61,7 @@ bool fallback_has(const struct capture *capture, const char *program);
 bool fallback_is_needed(const struct capture *capture, const struct probe *spec);
 
 /* attach.c */
-int attach_probe(struct capture_probe *probe);
+int attach_probe(const struct capture *capture, struct capture_probe *probe);
 int attach_try_perf(struct capture_probe *probe); /* is there such an event? 0 or -errno */
 void attach_undo(struct capture_probe *probe);
 

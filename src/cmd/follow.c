@@ -235,8 +235,10 @@ static void write_window(struct follow *follow, u64 end_ns)
 }
 
 /* Threads that wait and did not move since are left out, but for the first and the last time. */
-static int read_rows(struct follow *follow, bool of_all)
+static int read_rows(struct follow *follow, bool is_last)
 {
+	bool is_first = follow->window_ns == follow->begin_ns;
+	u64 of_all = is_last ? ALL_ROWS_LAST : is_first;
 	int err = 0;
 
 	if (follow->live.all_rows != of_all) {
@@ -275,7 +277,7 @@ static void end_window(struct follow *follow, bool is_last)
 	struct governor_reading reading;
 	struct health health = {0};
 	bool is_alert = false;
-	int err = read_rows(follow, is_last || follow->window_ns == follow->begin_ns);
+	int err = read_rows(follow, is_last);
 
 	if (err == -EAGAIN)
 		log_info(

@@ -75,6 +75,7 @@ struct probe {
 	struct map_fill fills[PROBE_FILLS_MAX];
 
 	/* What it is attached to, as its kind needs it. */
+	const char *iterates; /* iter: over the entries of this map; NULL: its section says it */
 	const char *function; /* kprobe: symbol; usdt: "provider:name" */
 	const char *path;     /* uprobe, usdt: file */
 	u64 offset;	      /* uprobe: place in the file */

@@ -40,3 +40,6 @@ CREATE TABLE slow (window, ts_ns, signal, kind, pid, start_ns, tid, detail, obje
 	value1, cpu_ns, runq_ns, lock_ns, disk_ns, net_ns, other_ns);
 CREATE TABLE labels (signal, id, name, PRIMARY KEY (signal, id));
 CREATE TABLE shares (signal TEXT PRIMARY KEY, places, used, folded, lost, unpaired, slow_unspoken);
+CREATE TABLE connections (id INTEGER PRIMARY KEY, window, pid, start_ns, direction, object, local, peer, begin_ns,
+	end_ns, connect_ns, accept_wait_ns, lifetime_ns, reply_ns, sent_bytes, received_bytes, retransmits, rtt_ns,
+	min_rtt_ns, cwnd, mss_bytes, receive_buffer_bytes, send_buffer_bytes, drops, ended, error);

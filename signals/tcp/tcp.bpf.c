@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/*
+ * TCP connections: how long they took to be made, accepted and answered, how long they lived, what
+ * was sent twice, and how they ended. Nothing is done for a packet: what the kernel counts itself
+ * is read when a connection closes.
+ */
+#include "../../bpf/common.bpf.h"
+
+#include "conn.bpf.h"
+
+/* The kernel's, of a socket. */
+enum {
+	STATE_ESTABLISHED = 1,
+	STATE_SYN_SENT,
+	STATE_SYN_RECV,
+	STATE_FIN_WAIT1,
+	STATE_FIN_WAIT2,
+	STATE_TIME_WAIT,
+	STATE_CLOSE,
+	STATE_CLOSE_WAIT,
+	STATE_LAST_ACK,
+	STATE_LISTEN,
+};
+
+enum { ERROR_PIPE = 32, ERROR_RESET = 104, ERROR_TIMEOUT = 110, ERROR_CANCELED = 125 };
+
+#if defined(__TARGET_ARCH_x86)
+enum { CALL_ACCEPT = 43, CALL_ACCEPT4 = 288 };
+#define CALL_NUMBER(regs) ((long)(regs)->orig_ax)
+#elif defined(__TARGET_ARCH_arm64)
+enum { CALL_ACCEPT = 202, CALL_ACCEPT4 = 242 };
+#define CALL_NUMBER(regs) ((long)(regs)->syscallno)
+#endif
+
+/* --- states --- */
+
+/* In connect(), or in the send that does it too. The peer's address is there by now. */
+static __always_inline void begin_out(struct sock *sk)
+{
+	const struct ledger_task *account = account_of_current();
+	struct tcp_conn conn = {.direction = TCP_OUT};
+
+	if (!account)
+		return;
+	conn_own(&conn, account);
+	conn.begin_ns = bpf_ktime_get_ns();
+	conn.object = object_id_of_sock(sk, 0);
+	conn_keep(sk, &conn);
+	name_object(conn.object, sk, NAME_OF_PEER);
+}
+
+/* Made in an interrupt: whose it is, is known when it is accepted. */
+static __always_inline void begin_in(struct sock *sk)
+{
+	struct tcp_conn conn = {.direction = TCP_IN};
+
+	conn.begin_ns = bpf_ktime_get_ns();
+	conn.object = listen_object(sk);
+	conn_keep(sk, &conn);
+}
+
+static __always_inline void begin_listen(struct sock *sk)
+{
+	const struct ledger_task *account = account_of_current();
+
+	if (account)
+		listen_begin(sk, account);
+}
+
+static __always_inline void establish(struct sock *sk)
+{
+	struct tcp_conn *conn = conn_of(sk);
+
+	if (!conn)
+		return;
+	conn->established_ns = bpf_ktime_get_ns();
+	if (conn->direction == TCP_OUT && conn->begin_ns)
+		conn_add_time(conn, TCP_KIND_CONNECT, conn->established_ns - conn->begin_ns, 0);
+}
+
+static __always_inline void begin_end(struct sock *sk, u8 end)
+{
+	struct tcp_conn *conn = conn_of(sk);
+
+	if (conn && !conn->end)
+		conn->end = end;
+}
+
+/* A reset has the last word: it may come after a FIN. */
+static __always_inline u8 end_of(const struct tcp_conn *conn, int error)
+{
+	if (error == ERROR_RESET || error == ERROR_PIPE)
+		return TCP_END_RESET_PEER;
+	if (error == ERROR_TIMEOUT)
+		return TCP_END_TIMEOUT;
+	if (conn->end)
+		return conn->end;
+	return error ? TCP_END_OTHER : TCP_END_RESET_US;
+}
+
+static __always_inline void end_conn(struct tcp_conn *conn, struct sock *sk, u64 now)
+{
+	int error = sk->sk_err;
+	u64 srtt_ns = conn_srtt_ns(sk);
+
+	conn_take_retransmits(conn, sk);
+	if (conn->direction == TCP_OUT && conn->begin_ns && !conn->established_ns) {
+		conn->end = TCP_END_FAILED;
+		/* Without one, it was given up before there was an answer. */
+		conn_add_time(conn, TCP_KIND_CONNECT_FAILED, now - conn->begin_ns,
+			      error ? error : ERROR_CANCELED);
+		conn_send(conn, sk, now);
+		return;
+	}
+	conn->end = end_of(conn, error);
+	if (srtt_ns)
+		conn_add(conn, TCP_KIND_RTT, srtt_ns);
+	if (conn->established_ns)
+		conn_add(conn, TCP_KIND_LIFETIME, now - conn->established_ns);
+	conn_add(conn, TCP_KIND_SENT, conn_sent(sk));
+	conn_add(conn, TCP_KIND_RECEIVED, conn_received(sk));
+	conn_send(conn, sk, now);
+}
+
+/* It closed before anyone accepted it: the listener's. */
+static __always_inline void end_unaccepted(struct tcp_conn *conn)
+{
+	struct tcp_owner *owner = bpf_map_lookup_elem(&tcp_listens, &conn->object);
+	struct series_key key = {};
+
+	if (!owner || !conn->established_ns)
+		return;
+	conn->tgid = owner->tgid;
+	conn->start_ns = owner->start_ns;
+	conn_key(conn, TCP_KIND_ACCEPT_WAIT, &key);
+	series_count(series_find(&key), orphan_starts);
+}
+
+static __always_inline void take_drops(struct tcp_conn *conn, struct sock *sk)
+{
+	u32 now = (u32)BPF_CORE_READ(sk, sk_drops.counter);
+	u32 by = now - conn->told;
+
+	conn->told = now;
+	if (by)
+		conn_add(conn, TCP_KIND_LISTEN_DROPS, by);
+}
+
+static __always_inline void close_conn(struct sock *sk)
+{
+	struct tcp_conn *conn = conn_of(sk);
+	u64 address = (u64)sk;
+
+	if (!conn)
+		return;
+	if (conn->direction == TCP_LISTENING) {
+		take_drops(conn, sk);
+		return; /* those that wait in its queue are closed after it: until it is destroyed
+			 */
+	}
+	if (conn->is_owned) {
+		end_conn(conn, sk, bpf_ktime_get_ns());
+	} else {
+		end_unaccepted(conn);
+	}
+	bpf_map_delete_elem(&tcp_conns, &address);
+}
+
+SEC("?tp_btf/inet_sock_set_state")
+int BPF_PROG(tcp_state, struct sock *sk, int before, int now)
+{
+	if (sk->sk_protocol != PROTOCOL_TCP)
+		return 0;
+	switch (now) {
+	case STATE_SYN_SENT:
+		begin_out(sk);
+		break;
+	case STATE_SYN_RECV:
+		if (before == STATE_LISTEN)
+			begin_in(sk);
+		break;
+	case STATE_ESTABLISHED:
+		establish(sk);
+		break;
+	case STATE_FIN_WAIT1:
+		begin_end(sk, TCP_END_FIN_US);
+		break;
+	case STATE_CLOSE_WAIT:
+		begin_end(sk, TCP_END_FIN_PEER);
+		break;
+	case STATE_LISTEN:
+		begin_listen(sk);
+		break;
+	case STATE_CLOSE:
+		close_conn(sk);
+		break;
+	}
+	return 0;
+}
+
+/* Also one whose close was missed gives its place back. */
+SEC("?tp_btf/tcp_destroy_sock")
+int BPF_PROG(tcp_destroy, struct sock *sk)
+{
+	struct tcp_conn *conn = conn_of(sk);
+	u64 address = (u64)sk;
+
+	if (!conn)
+		return 0;
+	if (conn->direction == TCP_LISTENING)
+		bpf_map_delete_elem(&tcp_listens, &conn->object);
+	bpf_map_delete_elem(&tcp_conns, &address);
+	return 0;
+}
+
+SEC("?tp_btf/tcp_retransmit_skb")
+int BPF_PROG(tcp_retransmit, struct sock *sk)
+{
+	struct tcp_conn *conn = conn_of(sk);
+
+	if (conn && conn->is_owned)
+		conn_take_retransmits(conn, sk);
+	return 0;
+}
+
+/* --- accept --- */
+
+static __always_inline void accept_conn(struct sock *sk)
+{
+	const struct ledger_task *account = account_of_current();
+	struct tcp_conn *conn = conn_of(sk);
+	u64 address = (u64)sk, now = bpf_ktime_get_ns(), since;
+
+	if (!conn || conn->is_owned || conn->direction != TCP_IN)
+		return;
+	if (!account) {
+		bpf_map_delete_elem(&tcp_conns, &address);
+		return;
+	}
+	conn_own(conn, account);
+	/* Fast open: it can be accepted before it is established. */
+	since = conn->established_ns ? conn->established_ns : conn->begin_ns;
+	conn->accept_wait_ns = now > since ? now - since : 0;
+	conn_add_time(conn, TCP_KIND_ACCEPT_WAIT, conn->accept_wait_ns, 0);
+	name_object(conn->object, sk, NAME_OF_ITS_LISTENER);
+}
+
+/* First choice, as it costs nothing but for those who accept; io_uring's are seen, too. */
+SEC("?kretprobe")
+int tcp_accept(struct pt_regs *ctx)
+{
+	struct sock *sk = (struct sock *)PT_REGS_RC(ctx);
+
+	if (sk)
+		accept_conn(sk);
+	return 0;
+}
+
+SEC("?tp_btf/sys_exit")
+int BPF_PROG(tcp_accept_exit, struct pt_regs *regs, long result)
+{
+	struct object object = {};
+	long call = CALL_NUMBER(regs);
+	struct sock *sk;
+
+	if (result < 0 || (call != CALL_ACCEPT && call != CALL_ACCEPT4))
+		return 0;
+	if (!object_of_fd(bpf_get_current_task_btf(), (u32)result, &object) ||
+	    object.mode != MODE_SOCKET)
+		return 0;
+	sk = object_sock(object.file);
+	if (sk)
+		accept_conn(sk);
+	return 0;
+}
+
+/* --- the first words --- */
+
+/* One that was accepted, but not by a way that we see, is whose first word it is. */
+static __always_inline struct tcp_conn *speaking_conn(const struct sock *sk)
+{
+	struct tcp_conn *conn = conn_of(sk);
+	const struct ledger_task *account;
+
+	if (!conn || conn->is_owned)
+		return conn;
+	account = account_of_current();
+	if (!account)
+		return NULL;
+	conn_own(conn, account);
+	return conn;
+}
+
+/* What asks, and what answers, the direction says. */
+static __always_inline void speak(const struct sock *sk, u32 asking_direction, u32 reply_kind)
+{
+	struct tcp_conn *conn = speaking_conn(sk);
+	u64 now;
+
+	if (!conn || !conn->begin_ns || conn->reply_ns)
+		return;
+	now = bpf_ktime_get_ns();
+	if (conn->direction == asking_direction) {
+		if (!conn->asked_ns)
+			conn->asked_ns = now;
+	} else if (conn->asked_ns) {
+		conn->reply_ns = now > conn->asked_ns ? now - conn->asked_ns : 1;
+		conn_add_time(conn, reply_kind, conn->reply_ns, 0);
+	}
+}
+
+SEC("?tp_btf/sock_send_length")
+int BPF_PROG(tcp_send, struct sock *sk, int result)
+{
+	if (result > 0 && sk->sk_protocol == PROTOCOL_TCP)
+		speak(sk, TCP_OUT, TCP_KIND_FIRST_ANSWER);
+	return 0;
+}
+
+SEC("?tp_btf/sock_recv_length")
+int BPF_PROG(tcp_receive, struct sock *sk, int result)
+{
+	if (result > 0 && sk->sk_protocol == PROTOCOL_TCP)
+		speak(sk, TCP_IN, TCP_KIND_FIRST_REPLY);
+	return 0;
+}
+
+/* Before 6.3 there are no such tracepoints. */
+SEC("?kprobe")
+int tcp_send_begin(struct pt_regs *ctx)
+{
+	speak((struct sock *)PT_REGS_PARM1(ctx), TCP_OUT, TCP_KIND_FIRST_ANSWER);
+	return 0;
+}
+
+/* After data was copied to who reads. */
+SEC("?tp_btf/tcp_rcv_space_adjust")
+int BPF_PROG(tcp_receive_copy, struct sock *sk)
+{
+	speak(sk, TCP_IN, TCP_KIND_FIRST_REPLY);
+	return 0;
+}
+
+/* --- those that are open --- */
+
+/*
+ * Each window: of those on which something moved, the round trip; what listeners dropped. And at
+ * the end, when all rows are asked for, those that are open.
+ */
+SEC("?iter/bpf_map_elem")
+int tcp_rows(struct bpf_iter__bpf_map_elem *ctx)
+{
+	struct live_config *live = live_config();
+	struct tcp_conn *conn = ctx->value;
+	u64 *address = ctx->key, moved;
+	struct rec_tcp row;
+	struct sock *sk;
+
+	if (!address || !conn || !live || !conn->is_owned)
+		return 0;
+	sk = (struct sock *)*address;
+	if (conn->direction == TCP_LISTENING) {
+		take_drops(conn, sk);
+		return 0;
+	}
+	moved = conn_sent(sk) + conn_received(sk);
+	if (moved != conn->moved) {
+		u64 srtt_ns = conn_srtt_ns(sk);
+
+		conn->moved = moved;
+		if (srtt_ns)
+			conn_add(conn, TCP_KIND_RTT, srtt_ns);
+	}
+	if (live->all_rows != ALL_ROWS_LAST)
+		return 0;
+	emit_header(&row.hdr, SIG_TCP, SIG_VERSION_TCP, sizeof(row), 1, current_task());
+	fill_conn(&row, conn, sk, 0);
+	bpf_seq_write(ctx->meta->seq, &row, sizeof(row));
+	return 0;
+}
+
+/* Those of who is followed from the start on: when they began is not known. */
+SEC("?iter/task_file")
+int tcp_seed(struct bpf_iter__task_file *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct file *file = ctx->file;
+	const struct ledger_task *account;
+	struct tcp_conn conn = {};
+	struct inode *inode;
+	struct sock *sk;
+	u32 state;
+
+	if (!task || !file)
+		return 0;
+	account = account_of(task);
+	inode = BPF_CORE_READ(file, f_inode);
+	if (!account || (BPF_CORE_READ(inode, i_mode) & MODE_TYPE) != MODE_SOCKET)
+		return 0;
+	sk = object_sock(file);
+	if (!sk || BPF_CORE_READ(sk, sk_protocol) != PROTOCOL_TCP || conn_of(sk))
+		return 0;
+	state = BPF_CORE_READ(sk, __sk_common.skc_state);
+	if (state == STATE_LISTEN) {
+		listen_begin(sk, account);
+		return 0;
+	}
+	if (state != STATE_ESTABLISHED && state != STATE_CLOSE_WAIT)
+		return 0;
+	conn_own(&conn, account);
+	conn.object = listen_object(sk);
+	conn.direction = bpf_map_lookup_elem(&tcp_listens, &conn.object) ? TCP_IN : TCP_OUT;
+	if (conn.direction == TCP_OUT)
+		conn.object = object_id_of_sock(sk, 0);
+	conn.told = BPF_CORE_READ((struct tcp_sock *)sk, total_retrans);
+	conn_keep(sk, &conn);
+	name_object(conn.object, sk,
+		    conn.direction == TCP_IN ? NAME_OF_ITS_LISTENER : NAME_OF_PEER);
+	return 0;
+}
