@@ -418,7 +418,9 @@ static __always_inline void ledger_end_wait(struct ledger_task *account, u32 ran
 	if (ledger_is_blocked(account->state)) {
 		passed = ledger_charge(account, account->state, woken && woken < now ? woken : now);
 		ledger_end_cause(account, passed, account->waker, account->waker_kind);
-		account->block_ns = account->in_block_ns = passed;
+		account->block_ns = passed;
+		/* One that was over before it began is one nevertheless, for who counts them. */
+		account->in_block_ns = passed ? passed : 1;
 		account->block_state = account->state;
 		if (!woken)
 			return;

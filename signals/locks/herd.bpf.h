@@ -14,6 +14,7 @@ struct herd {
 	u64 last_ns;
 	u64 count; /* 0: none */
 	u64 pid;   /* of who wakes */
+	u64 address;
 };
 
 struct {
@@ -30,16 +31,16 @@ static __always_inline struct herd *herd_here(void)
 	return bpf_map_lookup_elem(&lock_herds, &zero);
 }
 
-/* It is complete: the thread leaves its CPU, or wakes somebody else. */
-static __always_inline void herd_end(struct herd *herd)
+/* It is complete: the thread leaves its CPU, or wakes somebody else. True: it was one. */
+static __always_inline bool herd_end(struct herd *herd)
 {
-	struct series_key key;
+	struct series_key key = herd->key;
+	bool is_herd = herd->count >= HERD_LEAST;
 
-	if (herd->count >= HERD_LEAST) {
-		key = herd->key;
+	if (is_herd)
 		series_add(series_find(&key), herd->count);
-	}
 	herd->count = 0;
+	return is_herd;
 }
 
 /* In the context of who wakes. */
@@ -61,6 +62,7 @@ static __always_inline void herd_note(const struct ledger_task *woken, u64 lock)
 						.object = lock};
 		series_of(&herd->key, woken);
 		herd->pid = pid;
+		herd->address = woken->wait_object;
 	}
 	herd->last_ns = now;
 	herd->count++;

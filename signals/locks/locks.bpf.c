@@ -11,6 +11,7 @@
 
 #define LOCKS_TOLD_MAX	  8192	/* locks whose address was told; a power of two */
 #define LOCKS_WAITERS_MAX 16384 /* threads and what they waited for; likewise */
+#define LOCKS_LONG_NS	  1000000
 
 /* One place for each, by hash: another one that belongs there takes it, and is told again. */
 struct {
@@ -54,28 +55,43 @@ static __always_inline void make_key(struct series_key *key, const struct ledger
 
 /* --- who and what --- */
 
-/* So that it gets a name; once more when the process's mappings have become known. */
-static __always_inline void tell_lock(struct task_struct *task, const struct ledger_task *account,
-				      u64 lock)
+/* Has this one a series of its own, or is it among the others? */
+static __always_inline bool has_place(u32 slot)
 {
-	u32 tgid = account->tgid, place = (u32)lock & (LOCKS_TOLD_MAX - 1);
+	struct series_slot *place = bpf_map_lookup_elem(&series_slots, &slot);
+
+	return place && place->key.object != SERIES_OTHER;
+}
+
+/*
+ * So that it gets a name; once more when the process's mappings have become known. True if it was
+ * known before.
+ */
+static __always_inline bool tell_lock(struct task_struct *task, const struct series_key *key,
+				      u64 address)
+{
+	u64 lock = key->object;
+	u32 tgid = key->tgid, place = (u32)lock & (LOCKS_TOLD_MAX - 1);
 	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
 	u64 *told = bpf_map_lookup_elem(&locks_told, &place);
 	u32 generation = process ? process->generation : 0;
 	u64 mark = lock << 1 | (generation != 0);
 	struct rec_locks *rec;
+	bool is_known;
 
 	if (!told || *told == mark)
-		return;
+		return told != NULL;
+	is_known = (*told | 1) == (mark | 1);
 	rec = EMIT_RESERVE(LOCKS, locks, task);
 	if (!rec)
-		return; /* counted; the next one who waits for it tries again */
+		return is_known; /* counted; the next one who waits for it tries again */
 	rec->lock = lock;
-	rec->address = account->wait_object;
+	rec->address = address;
 	rec->generation = generation;
-	rec->type = account->wait_lock;
+	rec->type = key->detail;
 	EMIT_SUBMIT(rec);
 	*told = mark;
+	return is_known;
 }
 
 /* A thread that had not waited for this one yet, as far as is remembered. */
@@ -112,19 +128,25 @@ static __always_inline void count_held(const struct ledger_task *account, struct
 	}
 }
 
+/* Places are few. A lock that was waited for once, and not for long, takes one, not six. */
 static __always_inline void end_wait(struct task_struct *task, struct ledger_task *account)
 {
 	struct series_key key = {};
+	u32 slot;
 
 	make_key(&key, account, is_lock(account) ? LOCKS_WAIT : LOCKS_FILE_WAIT);
-	series_add(series_find(&key), account->in_block_ns);
+	slot = series_find(&key);
+	series_add(slot, account->in_block_ns);
 	if (!is_lock(account))
 		return;
-	tell_lock(task, account, key.object);
-	count_waiter(account, &key);
-	count_held(account, &key);
 	account->lock.object = account->wait_object;
 	account->lock.got_ns = account->last_ns;
+	if (!has_place(slot))
+		return;
+	if (!tell_lock(task, &key, account->wait_object) && account->in_block_ns < LOCKS_LONG_NS)
+		return;
+	count_waiter(account, &key);
+	count_held(account, &key);
 }
 
 SEC("?tp_btf/sched_switch")
@@ -133,8 +155,8 @@ int BPF_PROG(locks_switch, bool preempt, struct task_struct *prev, struct task_s
 	struct ledger_task *account = next->pid ? account_of(next) : NULL;
 	struct herd *herd = herd_here();
 
-	if (herd && herd->count)
-		herd_end(herd);
+	if (herd && herd->count && herd_end(herd))
+		tell_lock(prev, &herd->key, herd->address);
 	if (!account)
 		return 0;
 	held_note_absence(account);
@@ -167,13 +189,12 @@ int BPF_PROG(locks_waking, struct task_struct *task)
 /* --- where --- */
 
 /* Stacks are those of samples: of all long waits, and of some of the others. */
-static __always_inline int count_stacks(struct task_struct *task)
+static __always_inline int count_stacks(struct task_struct *task, struct ledger_task *account)
 {
-	struct ledger_task *account = account_of_current();
 	struct series_key key = {};
 	u64 ns;
 
-	if (!account || !account->in_block_ns || account->block_state != STATE_BLOCKED_LOCK)
+	if (!account->in_block_ns || account->block_state != STATE_BLOCKED_LOCK)
 		return 0;
 	ns = account->in_block_ns;
 	make_key(&key, account, is_lock(account) ? LOCKS_WAIT : LOCKS_FILE_WAIT);
@@ -186,7 +207,7 @@ static __always_inline int count_stacks(struct task_struct *task)
 
 		slow_send(task, &key, &event);
 	}
-	if (!is_lock(account))
+	if (!is_lock(account) || !has_place(series_find(&key)))
 		return 0;
 	if (account->taken_weight_ns && account->taken_stack) {
 		key.kind = LOCKS_WAIT_STACK;
@@ -201,14 +222,30 @@ static __always_inline int count_stacks(struct task_struct *task)
 	return 0;
 }
 
+static __always_inline int resume(void)
+{
+	struct ledger_task *account = account_of_current();
+
+	return account ? count_stacks(current_task(), account) : 0;
+}
+
 SEC("?tp_btf/sched_exit_tp")
 int BPF_PROG(locks_resume, bool is_switch)
 {
-	return is_switch ? count_stacks(current_task()) : 0;
+	return is_switch ? resume() : 0;
 }
 
 SEC("?kprobe")
 int locks_resume_kprobe(struct pt_regs *ctx)
 {
-	return count_stacks(current_task());
+	return resume();
+}
+
+/* After sample_switch, where nothing else tells that a thread runs again. */
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(locks_resume_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct ledger_task *account = next->pid ? account_of(next) : NULL;
+
+	return account ? count_stacks(next, account) : 0;
 }
