@@ -61,6 +61,13 @@ enum cpu_use {
 	CPU_USE_COUNT
 };
 
+enum lock_type {
+#define LOCK(NAME, ...) LOCK_##NAME,
+#include "locks.def"
+#undef LOCK
+	LOCK_TYPE_COUNT
+};
+
 enum sample_kind {
 #define SAMPLE(NAME, ...) SAMPLE_##NAME,
 #include "samples.def"
@@ -381,6 +388,15 @@ struct rec_tcp {
 	u32 unused2;
 	u8 local[16]; /* addresses, network order; IPv4 in the first four */
 	u8 peer[16];
+};
+
+/* A lock, told when it is first waited for: so that its address gets a name. */
+struct rec_locks {
+	struct rec_hdr hdr;
+	u64 lock;	/* its id, the object of its series */
+	u64 address;	/* of the futex, or in the kernel */
+	u32 generation; /* of the process's mappings; 0: not known, or a lock of the kernel's */
+	u32 type;	/* enum lock_type */
 };
 
 /* Per CPU, kept by emit.bpf.h, read by user space when it likes. */

@@ -37,6 +37,33 @@ struct ledger_told {
 	u32 entries[STATE_LIMIT];
 };
 
+/* One time that a thread was off its CPUs: when it came back, and what it had waited for, in us. */
+struct lock_absence {
+	u64 back_ns;
+	u32 queue_us;
+	u32 block_us;
+};
+
+#define ABSENCES_MAX 16 /* the last ones are kept; a power of two */
+
+/* For the signal of locks: nobody else's business. */
+struct lock_watch {
+	u64 object; /* the lock that it waited for last ... */
+	u64 got_ns; /* ... and when that was over */
+
+	/* Of who ended its wait for a lock, left by that one: what it had done meanwhile. */
+	u64 held_ns; /* 0: not known */
+	u64 held_queue_ns;
+	u64 held_block_ns;
+
+	/* A lock of the kernel's that it waits for. */
+	u64 kernel_lock; /* 0: none */
+	u64 kernel_ns;
+
+	u64 absence_count; /* ever */
+	struct lock_absence absences[ABSENCES_MAX];
+};
+
 struct ledger_task {
 	u32 seq;	/* odd while it is being written */
 	u32 waits_seq;	/* likewise, but only for causes, which change with switches alone */
@@ -66,6 +93,16 @@ struct ledger_task {
 			  */
 	u64 out_stack;	 /* ... and this is its key; 0: none was taken */
 	u64 out_stop;	 /* enum stack_stop */
+
+	/* The stack that was taken of it, for who counts by it; 0: none was. */
+	u64 taken_stack;
+	u64 taken_weight_ns; /* what it stands for; 0: none was chosen */
+	u64 taken_waker_stack;
+
+	/* What the last block was for; unlike causes, which are few, it is always so. */
+	u64 wait_object;
+	u32 wait_holder;
+	u32 wait_lock; /* enum lock_type; 0: no lock */
 
 	/* What it waited for before it got its CPU, for signals that count waits: 0: not so. */
 	u64 in_block_ns; /* in block_state */
@@ -106,6 +143,7 @@ struct ledger_task {
 	u64 faults_ended;
 	u64 faults_failed;
 
+	struct lock_watch lock;
 	struct ledger_told told;
 };
 
@@ -115,6 +153,7 @@ struct wait {
 	u32 state; /* enum ledger_state */
 	u32 holder;
 	u32 call;
+	u32 lock;	/* enum lock_type; 0: it is for no lock */
 	u32 is_woken;	/* already: the wake-up came before the switch was seen */
 	u32 is_resumed; /* a signal had interrupted it: it is for what the last one was for */
 };
@@ -383,7 +422,9 @@ static __always_inline void ledger_end_wait(struct ledger_task *account, u32 ran
 	if (ledger_is_blocked(account->state)) {
 		passed = ledger_charge(account, account->state, woken && woken < now ? woken : now);
 		ledger_end_cause(account, passed, account->waker, account->waker_kind);
-		account->block_ns = account->in_block_ns = passed;
+		account->block_ns = passed;
+		/* One that was over before it began is one nevertheless, for who counts them. */
+		account->in_block_ns = passed ? passed : 1;
 		account->block_state = account->state;
 		if (!woken)
 			return;
@@ -421,6 +462,14 @@ static __always_inline void ledger_end_run(struct ledger_task *account,
 	ledger_charge_cpu(account, account->state, stolen, now);
 }
 
+/* What a block is for, for signals that count waits. */
+static __always_inline void ledger_note_wait(struct ledger_task *account, const struct wait *wait)
+{
+	account->wait_object = wait->object;
+	account->wait_holder = wait->holder;
+	account->wait_lock = wait->lock;
+}
+
 /* Leaves its CPU to wait; true if this is a cause not known before. */
 static __always_inline bool ledger_switch_out(struct ledger_task *account, const struct wait *wait,
 					      struct ledger_stolen *stolen, u64 exec_ns, u64 now)
@@ -434,6 +483,8 @@ static __always_inline bool ledger_switch_out(struct ledger_task *account, const
 	if (!wait->is_woken)
 		account->wake_ns = 0; /* of something before */
 	account->waker_stack = 0;     /* likewise: nobody takes one before the state below */
+	account->lock.held_ns = 0;    /* likewise */
+	ledger_note_wait(account, wait);
 	account->exec_ns = exec_ns;
 	ledger_enter(account, wait->state);
 	if (ledger_is_blocked(wait->state))

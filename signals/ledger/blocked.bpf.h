@@ -108,10 +108,12 @@ static __always_inline void judge_futex(struct wait *wait, const struct call *ca
 
 	wait->object = call->first;
 	wait->state = STATE_BLOCKED_IDLE;
+	wait->lock = LOCK_CONDITION;
 	if (!is_pi && ((command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET) ||
 		       (u32)call->third != MUTEX_CONTENDED))
 		return;
 	wait->state = STATE_BLOCKED_LOCK;
+	wait->lock = is_pi ? LOCK_PI : LOCK_FUTEX;
 	if (is_here)
 		bpf_probe_read_user(&owner, sizeof(owner), (void *)owner_at);
 	owner &= FUTEX_TID_MASK;
@@ -173,6 +175,7 @@ static __always_inline void judge_syscall(struct task_struct *task, struct wait 
 		break;
 	case WAIT_FILE_LOCK:
 		wait->state = STATE_BLOCKED_LOCK;
+		wait->lock = LOCK_FILE;
 		break;
 	case WAIT_RESUMED:
 		wait->state = STATE_BLOCKED_SLEEP; /* unless more is known of it */
@@ -235,6 +238,7 @@ static __always_inline void judge_block(struct task_struct *task, struct wait *w
 	wait->state = ledger_forget(wait->state, unknown);
 	wait->call = ledger_forget(wait->call, unknown);
 	wait->holder = ledger_forget(wait->holder, unknown);
+	wait->lock = ledger_forget(wait->lock, unknown);
 	wait->object = ledger_forget(wait->object, unknown);
 	wait->is_resumed = ledger_forget(wait->is_resumed, unknown);
 	object->id = ledger_forget(object->id, unknown);

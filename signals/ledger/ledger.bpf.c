@@ -37,6 +37,7 @@ static __always_inline void wait_as_before(struct ledger_task *account, struct w
 	wait->call = cause->call;
 	wait->object = cause->object;
 	wait->holder = cause->holder;
+	wait->lock = account->wait_lock;
 }
 
 static __always_inline void leave_cpu(struct task_struct *task, struct ledger_stolen *stolen,

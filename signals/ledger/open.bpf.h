@@ -227,6 +227,7 @@ static __always_inline struct ledger_task *open_account(struct task_struct *task
 	note_task(account, task);
 	if (ledger_is_blocked(wait->state))
 		ledger_name_block(account, wait);
+	ledger_note_wait(account, wait);
 	if (state == STATE_CPU_SYSCALL && !(account->flags & ACCOUNT_SPLIT))
 		state = STATE_CPU;
 	ledger_begin(account, state, first_state_on_cpu(account, wait), now);

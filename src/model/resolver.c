@@ -24,7 +24,27 @@ static size_t name(struct resolver *resolver, const struct place *at,
 	return 1;
 }
 
+static bool place_data(struct resolver *resolver, u32 generation, u64 address,
+		       struct place *ret_place)
+{
+	(void)resolver;
+	(void)generation;
+	(void)address;
+	(void)ret_place;
+	return false;
+}
+
+static bool name_data(struct resolver *resolver, const struct place *at, char *ret_name,
+		      size_t size)
+{
+	(void)resolver;
+	(void)at;
+	(void)ret_name;
+	(void)size;
+	return false;
+}
+
 void resolver_none(struct resolver *ret_resolver)
 {
-	*ret_resolver = (struct resolver){place, describe, name};
+	*ret_resolver = (struct resolver){place, describe, name, place_data, name_data};
 }

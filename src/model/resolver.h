@@ -66,6 +66,15 @@ struct resolver {
 	 */
 	size_t (*name)(struct resolver *resolver, const struct place *place,
 		       struct frame_name ret_names[FRAME_NAMES_MAX]);
+
+	/*
+	 * The same for variables of files; false: it is none that is known. The name is "lock", or
+	 * "pool+0x28" inside of one.
+	 */
+	bool (*place_data)(struct resolver *resolver, u32 generation, u64 address,
+			   struct place *ret_place);
+	bool (*name_data)(struct resolver *resolver, const struct place *place, char *ret_name,
+			  size_t size);
 };
 
 /* One that knows nothing: every address is in module 0, and none has a name. */

@@ -29,7 +29,7 @@ enum field_kind {
 	FIELD_STACK,   /* key of a rec_stack; in a session, the stack's id */
 	FIELD_ERRNO,
 	FIELD_CPU,
-	FIELD_LABEL, /* a row of the table `labels`: id, name */
+	FIELD_LABEL, /* a row of the table `labels`: id, name; else a rec_object of this id */
 };
 
 struct series_field {

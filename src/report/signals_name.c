@@ -47,6 +47,8 @@ static void name_label(const struct digest *digest, const struct measured *of,
 	else if (field->kind == FIELD_DEVICE)
 		snprintf(buf, size, "%" PRIu64 ":%" PRIu64, (uint64_t)(value >> DEVICE_MINOR_BITS),
 			 (uint64_t)(value & ((1 << DEVICE_MINOR_BITS) - 1)));
+	else if (field->kind == FIELD_LABEL && hash_find(&digest->objects, &value))
+		format_object(digest, value, buf, size);
 	else if (field->kind == FIELD_ADDRESS)
 		snprintf(buf, size, "0x%" PRIx64, (uint64_t)value);
 	else if (value)

@@ -20,6 +20,9 @@ struct symbolize {
 	u32 vdso;	       /* its module, or 0 */
 	bool wants_lines, wants_inlined;
 
+	struct symbols *data; /* variables of the module that was last asked for */
+	u32 data_module;      /* 0: none */
+
 	struct kallsyms *kallsyms;
 	int kallsyms_fd; /* -1: none */
 	u64 kallsyms_ns; /* when it was read */
@@ -27,6 +30,12 @@ struct symbolize {
 	struct symbolize_counts counts;
 	char texts[FRAME_NAMES_MAX][DEMANGLED_MAX]; /* the names that were given out last */
 };
+
+/* resolve_data.c: variables; as struct resolver has them */
+bool resolve_place_data(struct resolver *resolver, u32 generation, u64 address,
+			struct place *ret_place);
+bool resolve_name_data(struct resolver *resolver, const struct place *place, char *ret_name,
+		       size_t size);
 
 /* resolve.c */
 void resolve_init(struct resolver *resolver);

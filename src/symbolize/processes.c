@@ -195,3 +195,20 @@ const struct mapped *processes_find(const struct processes *processes, u32 gener
 	return set && low < set->count && set->mappings[low].begin <= address ? &set->mappings[low]
 									      : NULL;
 }
+
+const struct mapped *processes_find_below(const struct processes *processes, u32 generation,
+					  u64 address)
+{
+	const struct mapset *set = number_map_find(&processes->by_generation, generation);
+	size_t low = 0, high = set ? set->count : 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (set->mappings[middle].begin <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &set->mappings[low - 1] : NULL;
+}

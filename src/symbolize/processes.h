@@ -69,4 +69,8 @@ const struct mapset *processes_get(const struct processes *processes, u32 tgid);
 /* NULL: not known, or in no mapping. */
 const struct mapped *processes_find(const struct processes *processes, u32 generation, u64 address);
 
+/* The last code that begins at or below address; NULL: not known, or there is none. */
+const struct mapped *processes_find_below(const struct processes *processes, u32 generation,
+					  u64 address);
+
 #endif

@@ -212,5 +212,9 @@ static size_t name(struct resolver *resolver, const struct place *at,
 
 void resolve_init(struct resolver *resolver)
 {
-	*resolver = (struct resolver){.place = place, .describe = describe, .name = name};
+	*resolver = (struct resolver){.place = place,
+				      .describe = describe,
+				      .name = name,
+				      .place_data = resolve_place_data,
+				      .name_data = resolve_name_data};
 }

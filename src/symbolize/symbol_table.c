@@ -12,14 +12,22 @@
 #define STRINGS_MAX (512u << 20)
 #define OPEN_MAX    (16u << 10) /* bytes of a function whose size nobody told */
 
-/* Where code is, by the number of the section; end 0: no code. */
-struct code_section {
+/* Where code is, or variables, by the number of the section; end 0: another one. */
+struct wanted_section {
 	u64 begin, end;
 };
 
-static struct code_section *list_sections(const struct elf_file *file, size_t *ret_count)
+static bool is_wanted(const GElf_Shdr *header, bool is_data)
 {
-	struct code_section *sections;
+	if (!is_data)
+		return header->sh_flags & SHF_EXECINSTR;
+	return (header->sh_flags & SHF_ALLOC) && !(header->sh_flags & (SHF_EXECINSTR | SHF_TLS));
+}
+
+static struct wanted_section *list_sections(const struct elf_file *file, bool is_data,
+					    size_t *ret_count)
+{
+	struct wanted_section *sections;
 	size_t count;
 
 	if (elf_getshdrnum(file->elf, &count) || !count)
@@ -31,10 +39,10 @@ static struct code_section *list_sections(const struct elf_file *file, size_t *r
 		GElf_Shdr header;
 
 		if (!gelf_getshdr(elf_getscn(file->elf, i), &header) ||
-		    !(header.sh_flags & SHF_EXECINSTR) || header.sh_addr > ~0ULL - header.sh_size)
+		    !is_wanted(&header, is_data) || header.sh_addr > ~0ULL - header.sh_size)
 			continue;
 		sections[i] =
-			(struct code_section){header.sh_addr, header.sh_addr + header.sh_size};
+			(struct wanted_section){header.sh_addr, header.sh_addr + header.sh_size};
 	}
 	*ret_count = count;
 	return sections;
@@ -75,28 +83,36 @@ static u32 rank_of_binding(u8 info)
 }
 
 struct reading {
-	const struct code_section *sections;
+	const struct wanted_section *sections;
 	size_t section_count;
 	struct elf_bytes strings;
 	u16 tag;
+	bool is_data;
 };
+
+static bool is_type_wanted(u8 type, bool is_data)
+{
+	if (is_data)
+		return type == STT_OBJECT;
+	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
+}
 
 static int take_symbol(struct spans *spans, const struct reading *reading, const Elf64_Sym *symbol)
 {
 	struct span span = {.begin = symbol->st_value, .tag = reading->tag};
-	const struct code_section *section;
+	const struct wanted_section *section;
 	u8 type = ELF64_ST_TYPE(symbol->st_info);
 	const char *name;
 	size_t length;
 	u64 size;
 	int err;
 
-	if ((type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
-	    symbol->st_shndx >= reading->section_count || symbol->st_name >= reading->strings.size)
+	if (!is_type_wanted(type, reading->is_data) || symbol->st_shndx >= reading->section_count ||
+	    symbol->st_name >= reading->strings.size)
 		return 0;
 	section = &reading->sections[symbol->st_shndx];
 	if (span.begin < section->begin || span.begin >= section->end)
-		return 0; /* not code, or no section: undefined */
+		return 0; /* not there, or no section: undefined */
 	name = reading->strings.bytes + symbol->st_name;
 	length = strnlen(name, reading->strings.size - symbol->st_name);
 	if (is_label(name, length))
@@ -131,11 +147,12 @@ static int read_strings(const struct elf_file *file, const GElf_Shdr *table,
 	return elf_section_read(file, &header, STRINGS_MAX, ret_strings);
 }
 
-int symbol_table_add(struct spans *spans, const struct elf_file *file, const char *section, u16 tag)
+static int add_table(struct spans *spans, const struct elf_file *file, const char *section, u16 tag,
+		     bool is_data)
 {
 	_cleanup_elf_bytes_ struct elf_bytes table = {0}, strings = {0};
-	_cleanup_free_ struct code_section *sections = NULL;
-	struct reading reading = {.tag = tag};
+	_cleanup_free_ struct wanted_section *sections = NULL;
+	struct reading reading = {.tag = tag, .is_data = is_data};
 	GElf_Shdr header;
 	int err;
 
@@ -146,7 +163,7 @@ int symbol_table_add(struct spans *spans, const struct elf_file *file, const cha
 		err = read_strings(file, &header, &strings);
 	if (err)
 		return pass_over(err);
-	sections = list_sections(file, &reading.section_count);
+	sections = list_sections(file, is_data, &reading.section_count);
 	if (!sections)
 		return -ENOMEM;
 	reading.sections = sections;
@@ -158,4 +175,15 @@ int symbol_table_add(struct spans *spans, const struct elf_file *file, const cha
 		err = take_symbol(spans, &reading, &symbol);
 	}
 	return err;
+}
+
+int symbol_table_add(struct spans *spans, const struct elf_file *file, const char *section, u16 tag)
+{
+	return add_table(spans, file, section, tag, false);
+}
+
+int symbol_table_add_data(struct spans *spans, const struct elf_file *file, const char *section,
+			  u16 tag)
+{
+	return add_table(spans, file, section, tag, true);
 }

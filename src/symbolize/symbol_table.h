@@ -13,6 +13,10 @@
 int symbol_table_add(struct spans *spans, const struct elf_file *file, const char *section,
 		     u16 tag);
 
+/* The same of variables, but for those that each thread has its own of. */
+int symbol_table_add_data(struct spans *spans, const struct elf_file *file, const char *section,
+			  u16 tag);
+
 /* "name@plt" for each stub whose jump leads to a name: 0 or -ENOMEM. */
 int symbol_table_add_plt(struct spans *spans, const struct elf_file *file, u16 tag);
 

@@ -53,6 +53,7 @@ void symbolize_free(struct symbolize *symbolize)
 	processes_free(&symbolize->processes);
 	modules_free(&symbolize->modules);
 	unwind_tables_free(symbolize->tables);
+	symbols_close(symbolize->data);
 	kallsyms_close(symbolize->kallsyms);
 	if (symbolize->kallsyms_fd >= 0)
 		close(symbolize->kallsyms_fd);

@@ -91,6 +91,31 @@ int symbols_build(const struct elf_file *file, const struct elf_file *debug_file
 	return 0;
 }
 
+int symbols_build_data(const struct elf_file *file, const struct elf_file *debug_file,
+		       struct symbols **ret_symbols)
+{
+	struct symbols *symbols = calloc(1, sizeof(*symbols));
+	int err;
+
+	if (!symbols)
+		return -ENOMEM;
+	spans_init(&symbols->spans, SYMBOLS_MAX, TEXT_MAX);
+	err = symbol_table_add_data(&symbols->spans, file, ".symtab", NAME_SYMTAB);
+	if (!err)
+		err = symbol_table_add_data(&symbols->spans, file, ".dynsym", NAME_DYNSYM);
+	if (!err && debug_file)
+		err = symbol_table_add_data(&symbols->spans, debug_file, ".symtab",
+					    NAME_DEBUG_FILE);
+	if (!err)
+		err = settle(symbols);
+	if (err) {
+		symbols_close(symbols);
+		return err;
+	}
+	*ret_symbols = symbols;
+	return 0;
+}
+
 static void forget_shown(struct symbols *symbols)
 {
 	for (size_t i = 0; i < symbols->shown_count; i++)
@@ -186,6 +211,17 @@ const char *symbols_name(struct symbols *symbols, u64 address, enum name_source 
 			return symbols->last;
 	}
 	return symbols->shown[span->order];
+}
+
+const char *symbols_name_at(struct symbols *symbols, u64 address, u64 *ret_offset)
+{
+	const struct span *span = spans_find(&symbols->spans, address);
+	enum name_source source;
+
+	if (!span)
+		return NULL;
+	*ret_offset = address - span->begin;
+	return symbols_name(symbols, address, &source);
 }
 
 bool symbols_are_full(const struct elf_file *file)

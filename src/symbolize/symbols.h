@@ -23,6 +23,10 @@ size_t symbols_count(const struct symbols *symbols);
 size_t symbols_bytes(const struct symbols *symbols); /* without demangled ones; NULL is allowed */
 u64 symbols_refused(const struct symbols *symbols);  /* did not fit */
 
+/* The same for variables, instead of functions. */
+int symbols_build_data(const struct elf_file *file, const struct elf_file *debug_file,
+		       struct symbols **ret_symbols);
+
 /*
  * More of them, e.g. of a debug file that came later; what is there stays: 0 or -errno. Names that
  * were found before are no longer valid.
@@ -42,6 +46,9 @@ const char *symbols_find(const struct symbols *symbols, u64 address, enum name_s
  * symbols_close(); a name for which there was no room to keep it, until the next one.
  */
 const char *symbols_name(struct symbols *symbols, u64 address, enum name_source *ret_source);
+
+/* The same, and how far the address is from where it begins. */
+const char *symbols_name_at(struct symbols *symbols, u64 address, u64 *ret_offset);
 
 /* Does the file say of itself all that can be said, or is a debug file worth looking for? */
 bool symbols_are_full(const struct elf_file *file);

@@ -87,7 +87,7 @@ static size_t name(struct resolver *resolver, const struct place *at,
 	return 2;
 }
 
-static struct resolver fake = {place, describe, name};
+static struct resolver fake = {.place = place, .describe = describe, .name = name};
 
 /* --- a sink that keeps what it is given --- */
 

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge.h"
+
+#include <stdio.h>
+
+#include "../../src/base/clock.h"
+#include "locks.h"
+
+#define LONG_NS		NS_PER_MS /* waits above are long; a convoy's are below */
+#define LONG_WAITS	10	  /* fewer say little */
+#define CONVOY_WAITS	1000
+#define CONVOY_WAITERS	3
+#define STARVED_PERCENT 30 /* of the time that it held the lock, the holder had no CPU */
+#define BLOCKED_PERCENT 50
+#define JUDGED_MAX	5    /* locks: the worst ones come first */
+#define SHARE_LEAST	1000 /* locks waited for less than one in so many parts of the span */
+#define DURATION_BYTES	24
+
+static const char *duration(u64 ns, char buf[DURATION_BYTES])
+{
+	if (ns < NS_PER_MS)
+		snprintf(buf, DURATION_BYTES, "%.0f us", (double)ns / 1000);
+	else if (ns < NS_PER_S)
+		snprintf(buf, DURATION_BYTES, "%.1f ms", (double)ns / NS_PER_MS);
+	else
+		snprintf(buf, DURATION_BYTES, "%.2f s", (double)ns / NS_PER_S);
+	return buf;
+}
+
+#define DURATION(ns) duration(ns, (char[DURATION_BYTES]){0})
+
+/* Another measure of the same lock; NULL: there is none. */
+static const struct hist *find(const struct series_set *set, const struct series_row *row, u8 kind)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		const struct series_key *key = &set->rows[i]->key;
+
+		if (key->kind == kind && key->object == row->key.object &&
+		    key->tgid == row->key.tgid && key->start_ns == row->key.start_ns)
+			return &set->rows[i]->hist;
+	}
+	return NULL;
+}
+
+static u64 sum_of(const struct series_set *set, const struct series_row *row, u8 kind)
+{
+	const struct hist *hist = find(set, row, kind);
+
+	return hist ? hist->sum : 0;
+}
+
+static u64 percent(u64 part, u64 whole)
+{
+	return whole ? (u64)(100.0 * (double)part / (double)whole + 0.5) : 0;
+}
+
+/* Why it was held that long: what its holders did meanwhile. */
+static void judge_holder(const struct series_set *set, const struct series_row *row,
+			 struct remarks *remarks)
+{
+	u64 held = sum_of(set, row, LOCKS_HELD);
+	u64 queue = percent(sum_of(set, row, LOCKS_HELD_QUEUE), held);
+	u64 block = percent(sum_of(set, row, LOCKS_HELD_BLOCK), held);
+
+	if (queue >= STARVED_PERCENT)
+		remark(remarks,
+		       "%s: the holder waited for a CPU %llu %% of the time that others waited for "
+		       "it: it is starved, not slow. Give it a CPU, or a priority no lower than "
+		       "theirs.",
+		       row->object_name, (unsigned long long)queue);
+	if (block >= BLOCKED_PERCENT)
+		remark(remarks,
+		       "%s: the holder was blocked itself %llu %% of the time that others waited "
+		       "for it: it waits for something while it holds the lock.",
+		       row->object_name, (unsigned long long)block);
+}
+
+static void judge_lock(const struct series_set *set, const struct series_row *row,
+		       struct remarks *remarks)
+{
+	const struct hist *wait = &row->hist;
+	const struct hist *threads = find(set, row, LOCKS_WAITER);
+	u64 waiters = threads ? threads->count : 1;
+	u64 p95 = hist_percentile(wait, 0.95), p99 = hist_percentile(wait, 0.99);
+
+	if (p95 < LONG_NS && wait->count >= CONVOY_WAITS && waiters >= CONVOY_WAITERS)
+		remark(remarks,
+		       "%s in %s: a convoy: %llu threads waited %llu times, 95 %% of them up to "
+		       "%s: "
+		       "it is held for short, but wanted too often. Take it less often, or split "
+		       "what it guards.",
+		       row->object_name, row->process, (unsigned long long)waiters,
+		       (unsigned long long)wait->count, DURATION(p95));
+	else if (p99 >= LONG_NS && (wait->count >= LONG_WAITS || wait->sum >= NS_PER_S))
+		remark(remarks,
+		       "%s in %s: a long hold: %llu thread%s waited %llu times, 1 %% of them for "
+		       "%s "
+		       "and more: do less while it is held; holder_stack has where it is let go.",
+		       row->object_name, row->process, (unsigned long long)waiters,
+		       waiters == 1 ? "" : "s", (unsigned long long)wait->count, DURATION(p99));
+	judge_holder(set, row, remarks);
+}
+
+static void judge_broadcast(const struct series_row *row, struct remarks *remarks)
+{
+	const struct hist *herd = &row->hist;
+
+	remark(remarks,
+	       "%s in %s: %llu broadcasts woke %.1f threads each at once, up to %llu: all of them "
+	       "run for the same thing, and most find it gone.",
+	       row->object_name, row->process, (unsigned long long)herd->count,
+	       (double)herd->sum / (double)herd->count, (unsigned long long)herd->max);
+}
+
+void locks_judge(const struct series_set *set, struct remarks *remarks)
+{
+	size_t locks = 0, herds = 0;
+
+	for (size_t i = 0; i < set->count; i++) {
+		const struct series_row *row = set->rows[i];
+
+		if (row->key.object == SERIES_OTHER || !row->hist.count)
+			continue;
+		if ((row->key.kind == LOCKS_WAIT || row->key.kind == LOCKS_FILE_WAIT) &&
+		    row->hist.sum >= set->span_ns / SHARE_LEAST && locks < JUDGED_MAX) {
+			judge_lock(set, row, remarks);
+			locks++;
+		} else if (row->key.kind == LOCKS_BROADCAST && row->hist.count >= LONG_WAITS &&
+			   herds < JUDGED_MAX) {
+			judge_broadcast(row, remarks);
+			herds++;
+		}
+	}
+}

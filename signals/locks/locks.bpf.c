@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/*
+ * Locks of programs, by their futexes, and of files: which one was waited for, for how long, where,
+ * and what its holder did meanwhile. The ledger's programs at these hooks come first: they have
+ * found out what each wait is for; and those of samples, which take its stack.
+ */
+#include "../../bpf/common.bpf.h"
+#include "locks.h"
+#include "held.bpf.h"
+#include "herd.bpf.h"
+
+#define LOCKS_TOLD_MAX	  8192	/* locks whose address was told; a power of two */
+#define LOCKS_WAITERS_MAX 16384 /* threads and what they waited for; likewise */
+#define LOCKS_LONG_NS	  1000000
+
+/* One place for each, by hash: another one that belongs there takes it, and is told again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, LOCKS_TOLD_MAX);
+	__type(key, u32);
+	__type(value, u64);
+} locks_told SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, LOCKS_WAITERS_MAX);
+	__type(key, u32);
+	__type(value, u64);
+} locks_waiters SEC(".maps");
+
+static __always_inline bool is_lock(const struct ledger_task *account)
+{
+	return account->wait_lock == LOCK_FUTEX || account->wait_lock == LOCK_PI;
+}
+
+/* An address means something in its process alone; a file's id is one already. */
+static __always_inline u64 lock_of(const struct ledger_task *account)
+{
+	u32 type = account->wait_lock;
+
+	if (type != LOCK_FUTEX && type != LOCK_PI && type != LOCK_CONDITION)
+		return account->wait_object;
+	return object_mix(account->wait_object, account->tgid);
+}
+
+static __always_inline void make_key(struct series_key *key, const struct ledger_task *account,
+				     u32 kind)
+{
+	key->signal = SIG_LOCKS;
+	key->kind = (u8)kind;
+	key->detail = (u16)account->wait_lock;
+	key->object = lock_of(account);
+	series_of(key, account);
+}
+
+/* --- who and what --- */
+
+/* Has this one a series of its own, or is it among the others? */
+static __always_inline bool has_place(u32 slot)
+{
+	struct series_slot *place = bpf_map_lookup_elem(&series_slots, &slot);
+
+	return place && place->key.object != SERIES_OTHER;
+}
+
+/*
+ * So that it gets a name; once more when the process's mappings have become known. True if it was
+ * known before.
+ */
+static __always_inline bool tell_lock(struct task_struct *task, const struct series_key *key,
+				      u64 address)
+{
+	u64 lock = key->object;
+	u32 tgid = key->tgid, place = (u32)lock & (LOCKS_TOLD_MAX - 1);
+	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
+	u64 *told = bpf_map_lookup_elem(&locks_told, &place);
+	u32 generation = process ? process->generation : 0;
+	u64 mark = lock << 1 | (generation != 0);
+	struct rec_locks *rec;
+	bool is_known;
+
+	if (!told || *told == mark)
+		return told != NULL;
+	is_known = (*told | 1) == (mark | 1);
+	rec = EMIT_RESERVE(LOCKS, locks, task);
+	if (!rec)
+		return is_known; /* counted; the next one who waits for it tries again */
+	rec->lock = lock;
+	rec->address = address;
+	rec->generation = generation;
+	rec->type = key->detail;
+	EMIT_SUBMIT(rec);
+	*told = mark;
+	return is_known;
+}
+
+/* A thread that had not waited for this one yet, as far as is remembered. */
+static __always_inline void count_waiter(const struct ledger_task *account, struct series_key *key)
+{
+	u64 mark = object_mix(key->object, (u64)account->tid << 32 | (u32)account->thread_start_ns);
+	u32 place = (u32)(mark >> 20) & (LOCKS_WAITERS_MAX - 1);
+	u64 *known = bpf_map_lookup_elem(&locks_waiters, &place);
+
+	if (!known || *known == mark)
+		return;
+	*known = mark;
+	key->kind = LOCKS_WAITER;
+	series_add(series_find(key), 1);
+}
+
+/* --- a wait is over --- */
+
+static __always_inline void count_held(const struct ledger_task *account, struct series_key *key)
+{
+	const struct lock_watch *watch = &account->lock;
+
+	if (!watch->held_ns)
+		return;
+	key->kind = LOCKS_HELD;
+	series_add(series_find(key), watch->held_ns);
+	if (watch->held_queue_ns) {
+		key->kind = LOCKS_HELD_QUEUE;
+		series_add(series_find(key), watch->held_queue_ns);
+	}
+	if (watch->held_block_ns) {
+		key->kind = LOCKS_HELD_BLOCK;
+		series_add(series_find(key), watch->held_block_ns);
+	}
+}
+
+/* Places are few. A lock that was waited for once, and not for long, takes one, not six. */
+static __always_inline void end_wait(struct task_struct *task, struct ledger_task *account)
+{
+	struct series_key key = {};
+	u32 slot;
+
+	make_key(&key, account, is_lock(account) ? LOCKS_WAIT : LOCKS_FILE_WAIT);
+	slot = series_find(&key);
+	series_add(slot, account->in_block_ns);
+	if (!is_lock(account))
+		return;
+	account->lock.object = account->wait_object;
+	account->lock.got_ns = account->last_ns;
+	if (!has_place(slot))
+		return;
+	if (!tell_lock(task, &key, account->wait_object) && account->in_block_ns < LOCKS_LONG_NS)
+		return;
+	count_waiter(account, &key);
+	count_held(account, &key);
+}
+
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(locks_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct ledger_task *account = next->pid ? account_of(next) : NULL;
+	struct herd *herd = herd_here();
+
+	if (herd && herd->count && herd_end(herd))
+		tell_lock(prev, &herd->key, herd->address);
+	if (!account)
+		return 0;
+	held_note_absence(account);
+	if (account->in_block_ns && account->block_state == STATE_BLOCKED_LOCK)
+		end_wait(next, account);
+	return 0;
+}
+
+SEC("?tp_btf/sched_waking")
+int BPF_PROG(locks_waking, struct task_struct *task)
+{
+	struct ledger_task *account = account_of(task);
+	struct ledger_task *holder;
+	bool is_condition;
+
+	if (!account || account->waker_kind != WAKER_THREAD)
+		return 0;
+	is_condition = account->wait_lock == LOCK_CONDITION;
+	if (account->state != STATE_BLOCKED_LOCK &&
+	    !(account->state == STATE_BLOCKED_IDLE && is_condition))
+		return 0;
+	if (is_condition || is_lock(account))
+		herd_note(account, lock_of(account));
+	holder = is_condition ? NULL : account_of_current();
+	if (holder && holder != account && holder->tgid == account->tgid)
+		held_judge(account, holder);
+	return 0;
+}
+
+/* --- where --- */
+
+/* Stacks are those of samples: of all long waits, and of some of the others. */
+static __always_inline int count_stacks(struct task_struct *task, struct ledger_task *account)
+{
+	struct series_key key = {};
+	u64 ns;
+
+	if (!account->in_block_ns || account->block_state != STATE_BLOCKED_LOCK)
+		return 0;
+	ns = account->in_block_ns;
+	make_key(&key, account, is_lock(account) ? LOCKS_WAIT : LOCKS_FILE_WAIT);
+	if (slow_is_told(SIG_LOCKS, ns)) {
+		struct slow_event event = {
+			.ns = ns,
+			.stack = account->taken_weight_ns ? account->taken_stack : 0,
+			.value = {account->wait_holder, account->waker},
+		};
+
+		slow_send(task, &key, &event);
+	}
+	if (!is_lock(account) || !has_place(series_find(&key)))
+		return 0;
+	if (account->taken_weight_ns && account->taken_stack) {
+		key.kind = LOCKS_WAIT_STACK;
+		key.more = account->taken_stack;
+		series_add_weighted(series_find(&key), ns, account->taken_weight_ns / ns);
+	}
+	if (account->taken_waker_stack && account->waker_kind == WAKER_THREAD) {
+		key.kind = LOCKS_HOLDER_STACK;
+		key.more = account->taken_waker_stack;
+		series_add(series_find(&key), ns);
+	}
+	return 0;
+}
+
+static __always_inline int resume(void)
+{
+	struct ledger_task *account = account_of_current();
+
+	return account ? count_stacks(current_task(), account) : 0;
+}
+
+SEC("?tp_btf/sched_exit_tp")
+int BPF_PROG(locks_resume, bool is_switch)
+{
+	return is_switch ? resume() : 0;
+}
+
+SEC("?kprobe")
+int locks_resume_kprobe(struct pt_regs *ctx)
+{
+	return resume();
+}
+
+/* After sample_switch, where nothing else tells that a thread runs again. */
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(locks_resume_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct ledger_task *account = next->pid ? account_of(next) : NULL;
+
+	return account ? count_stacks(next, account) : 0;
+}

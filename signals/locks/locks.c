@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "locks.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "../../src/base/cleanup.h"
+#include "../../src/base/hash.h"
+#include "../../src/model/labels.h"
+#include "../../src/model/signal.h"
+#include "judge.h"
+
+#define BOOK_MAX   8192 /* locks; when so many have been seen, all are forgotten, and named anew */
+#define NAME_SIZE  512
+#define LABEL_SIZE (NAME_SIZE + 32)
+
+static const struct probe probes[] = {
+	{.program = "locks_switch",
+	 .maps = {"locks_told", "locks_waiters", "lock_herds", PROBE_ACCOUNTS, PROBE_SERIES,
+		  "unwind_processes"}},
+	{.program = "locks_waking", .maps = {"lock_herds", PROBE_ACCOUNTS, PROBE_SERIES}},
+	{.program = "locks_resume",
+	 .is_optional = true,
+	 .maps = {PROBE_ACCOUNTS, PROBE_SERIES, PROBE_SLOW}},
+	{.program = "locks_resume_kprobe",
+	 .is_optional = true,
+	 .fallback_of = "locks_resume",
+	 .kind = PROBE_KPROBE,
+	 .function = "finish_task_switch",
+	 .maps = {PROBE_ACCOUNTS, PROBE_SERIES, PROBE_SLOW}},
+	{.program = "locks_resume_switch",
+	 .is_optional = true,
+	 .fallback_of = "locks_resume_kprobe",
+	 .maps = {PROBE_ACCOUNTS, PROBE_SERIES, PROBE_SLOW}},
+};
+
+static const struct series_kind kinds[LOCKS_KIND_COUNT] = {
+	[LOCKS_WAIT] = {"wait", UNIT_NS, "from when a thread blocked until it was woken"},
+	[LOCKS_WAITER] = {"waiter", UNIT_COUNT, "threads that waited for it"},
+	[LOCKS_HELD] = {"held", UNIT_NS,
+			"how long who ended a wait had kept the lock meanwhile, at least"},
+	[LOCKS_HELD_QUEUE] = {"held_runq", UNIT_NS, "of held: the holder waited for a CPU"},
+	[LOCKS_HELD_BLOCK] = {"held_blocked", UNIT_NS, "of held: the holder was blocked itself"},
+	[LOCKS_WAIT_STACK] = {"wait_stack", UNIT_NS,
+			      "waits by stack: all long ones, and some for all others"},
+	[LOCKS_HOLDER_STACK] = {"holder_stack", UNIT_NS,
+				"waits by the stack of who ended them: long ones"},
+	[LOCKS_BROADCAST] = {"broadcast", UNIT_COUNT, "threads that were woken together"},
+	[LOCKS_FILE_WAIT] = {"file_wait", UNIT_NS, "from when a thread blocked until it was woken"},
+	[LOCKS_KERNEL_WAIT] = {"kernel_wait", UNIT_NS, "from contention_begin to contention_end"},
+};
+
+static const char *const type_names[] = {
+#define LOCK(NAME, name, meaning) name,
+#include "../../abi/locks.def"
+#undef LOCK
+};
+
+/* --- their names --- */
+
+struct lock {
+	u64 id;
+	u64 address;
+	struct place place;
+	u32 type;	/* enum lock_type */
+	bool has_place; /* it is, or may be, a variable of a file */
+	bool is_told;	/* the session has its label */
+};
+
+struct locks_book {
+	struct hash locks; /* struct lock */
+	struct resolver *resolver;
+	u64 refused;
+};
+
+static void open_book(void *state, const struct services *services)
+{
+	struct locks_book *book = state;
+
+	book->resolver = services->resolver;
+	hash_init(&book->locks, sizeof(struct lock), sizeof(u64), BOOK_MAX);
+}
+
+static void release(void *state)
+{
+	struct locks_book *book = state;
+
+	hash_free(&book->locks);
+}
+
+/* Its place is looked up at once, while the process's mappings are still known. */
+static void on_record(void *state, const struct rec_hdr *record)
+{
+	const struct rec_locks *told = (const struct rec_locks *)record;
+	struct locks_book *book = state;
+	struct lock *lock;
+
+	if (told->type >= LOCK_TYPE_COUNT) {
+		book->refused++;
+		return;
+	}
+	if (book->locks.count == BOOK_MAX)
+		hash_clear(&book->locks);
+	lock = hash_add(&book->locks, &told->lock);
+	if (!lock)
+		return; /* it is shown by its number */
+	lock->address = told->address;
+	lock->type = told->type;
+	lock->is_told = false;
+	if (book->resolver->place_data && told->generation)
+		lock->has_place = book->resolver->place_data(book->resolver, told->generation,
+							     told->address, &lock->place);
+}
+
+static void name_lock(struct locks_book *book, const struct lock *lock, struct sink *sink)
+{
+	char name[NAME_SIZE], label[LABEL_SIZE];
+
+	if (lock->has_place &&
+	    book->resolver->name_data(book->resolver, &lock->place, name, sizeof(name)))
+		snprintf(label, sizeof(label), "%s (0x%llx)", name,
+			 (unsigned long long)lock->address);
+	else
+		snprintf(label, sizeof(label), "0x%llx", (unsigned long long)lock->address);
+	labels_add(sink, "locks", lock->id, label);
+}
+
+static void flush(void *state, u64 window, struct sink *sink)
+{
+	struct locks_book *book = state;
+
+	(void)window;
+	for (size_t i = 0; i < book->locks.count; i++) {
+		struct lock *lock = hash_item(&book->locks, i);
+
+		if (!lock->is_told)
+			name_lock(book, lock, sink);
+		lock->is_told = true;
+	}
+}
+
+static void close_book(void *state, struct sink *sink)
+{
+	flush(state, 0, sink);
+}
+
+static const struct signal_loss losses[] = {
+	{"locks_refused", "a lock of a type that there is not",
+	 offsetof(struct locks_book, refused)},
+};
+
+/* --- how it is shown --- */
+
+#define STATE_IS(pattern) "(SELECT name FROM states WHERE id = state) LIKE '" pattern "'"
+#define SUM_OF(pattern)	  "sum(CASE WHEN " STATE_IS(pattern) " THEN ns ELSE 0 END)"
+
+/*
+ * Both are the ledger's. A pool is the threads of one process whose names differ in the digits at
+ * their end alone; its time without work, waiting for a task, is no part of its shares.
+ */
+static const struct signal_list lists[] =
+	{
+		{.name = "holders",
+		 .about = "who held locks when waits for them began; 0: not known",
+		 .table = "ledger",
+		 .columns = "(SELECT pid FROM threads WHERE id = thread) AS pid, "
+			    "printf('0x%x', object) AS lock, holder, count(DISTINCT thread) AS "
+			    "waiters, "
+			    "sum(count) AS waits, sum(ns) AS wait_ns",
+		 .group = "1, object, holder, state HAVING " STATE_IS("blocked.lock"),
+		 .order = "wait_ns DESC",
+		 .shown = 10},
+		{.name = "pools",
+		 .about = "threads of one name: of the time that they had work, what they waited "
+			  "for",
+		 .table = "ledger",
+		 .columns =
+			 "(SELECT pid FROM threads WHERE id = thread) AS pid, "
+			 "(SELECT rtrim(comm, '0123456789') FROM threads WHERE id = thread) AS "
+			 "name, "
+			 "count(DISTINCT thread) AS threads, " SUM_OF("cpu%") " AS cpu_ns, " SUM_OF("runq%") " AS runq_ns, " SUM_OF(
+				 "blocked.lock") " AS lock_ns, "
+						 "sum(ns) - " SUM_OF("cpu%") " - " SUM_OF("runq%") " - " SUM_OF(
+							 "blocked.lock") " - " SUM_OF("blocked."
+										      "idle") " AS "
+											      "bloc"
+											      "ked_"
+											      "ns,"
+											      " " SUM_OF(
+												      "blocked.idle") " AS idle_ns",
+		 .group = "1, 2 HAVING count(DISTINCT thread) > 1",
+		 .order = "runq_ns DESC",
+		 .shown = 10},
+};
+
+static const struct signal_view view = {
+	.kinds = kinds,
+	.kind_count = ARRAY_SIZE(kinds),
+	.detail = {"type", FIELD_NAME, type_names, ARRAY_SIZE(type_names)},
+	.object = {.name = "lock", .kind = FIELD_LABEL},
+	.more = {.name = "stack", .kind = FIELD_STACK},
+	.value_names = {"holder", "waker"},
+	.share = 768,
+	.cost = COST_CHEAP,
+	.price = "under 1 us for each wait for a lock",
+	.lists = lists,
+	.list_count = ARRAY_SIZE(lists),
+	.judge = locks_judge,
+};
+
+const struct signal signal_locks = {
+	.about = "locks: which ones were waited for, where, and what their holders did",
+	.probes = probes,
+	.probe_count = ARRAY_SIZE(probes),
+	.state_size = sizeof(struct locks_book),
+	.open = open_book,
+	.release = release,
+	.on_record = on_record,
+	.flush = flush,
+	.close = close_book,
+	.losses = losses,
+	.loss_count = ARRAY_SIZE(losses),
+	.view = &view,
+};

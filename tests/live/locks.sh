@@ -1,0 +1,122 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Locks of programs that know how often and how long they waited for each, and who held it where.
+. tests/lib.sh
+need_root
+
+work=$(mktemp -d)
+json=$work/report.json
+oracle=$(realpath "$TOOLS/workloads/oracle")
+trap 'rm -rf "$work"' EXIT
+
+# record_oracle WORKLOAD [OPTION...]: its session and report in $work, what it says of itself in $work/truth
+record_oracle() {
+	local workload=$1
+	shift
+	timeout 60 "$DWELL" record -s locks "$@" -o "$work/a.dwell" -- "$oracle" "$workload" >"$work/truth" 2>"$work/err"
+	check "$workload: it is recorded" test $? -eq 0
+	"$DWELL" report --json "$work/a.dwell" >"$json"
+}
+
+# told NAME FIELD: of the oracle's line about a lock; 3 is its address, 4 how often, 5 how long
+told() { awk -v name="$1" -v field="$2" '$1 == "lock" && $2 == name { print $field }' "$work/truth"; }
+truth() { awk -v key="$1" '$1 == key { sum += $2 } END { printf "%.0f", sum }' "$work/truth"; }
+
+# seen KIND NAME FIELD: of all series of that kind whose lock's name begins with this
+seen() {
+	jq -r --arg kind "$1" --arg name "$2" "[.signals.locks[] | select(.kind == \$kind and
+		((.lock // \"\") | startswith(\$name))) | .$3 // 0] | add // 0" "$json"
+}
+
+says() { jq -e --arg text "$1" '[.remarks.locks[] | select(test($text))] | length > 0' "$json"; }
+does_not_say() { ! says "$1"; }
+
+# near VALUE TRUTH COUNT: within 2 %, or 100 us for each of so many
+near() {
+	awk -v v="$1" -v t="$2" -v n="$3" 'BEGIN { d = v > t ? v - t : t - v; if (d <= t * 0.02 || d <= n * 1e5) exit 0;
+		print v " is not near " t; exit 1 }'
+}
+
+# between VALUE LEAST MOST
+between() {
+	awk -v v="$1" -v a="$2" -v b="$3" 'BEGIN { if (v >= a && v <= b) exit 0;
+		print v " is not between " a " and " b; exit 1 }'
+}
+
+# has_stack KIND LOCK FUNCTION...: every stack of that kind has all of these functions
+has_stack() {
+	local kind=$1 lock=$2
+	shift 2
+	jq -e --arg kind "$kind" --arg lock "$lock" '[.signals.locks[] | select(.kind == $kind and
+		((.lock // "") | startswith($lock))) | .stack // ""] | length > 0 and
+		all(.[]; . as $stack | all($ARGS.positional[]; . as $name | $stack | contains($name)))' \
+		"$json" --args "$@"
+}
+
+# --- two mutexes: which, how often, how long, where, held by whom and where ---
+
+record_oracle two-locks
+for x in a b; do
+	lock=known_lock_$x
+	address=$(told $lock 3)
+	check "two-locks: $lock has its name and address" jq -e --arg lock "$lock ($address)" \
+		'any(.signals.locks[]; .kind == "wait" and .lock == $lock and .type == "futex")' "$json"
+	check "two-locks: $lock: each wait is counted" test "$(seen wait $lock count)" = "$(told $lock 4)"
+	check "two-locks: $lock: for as long as it was" \
+		near "$(seen wait $lock sum_ns)" "$(told $lock 5)" "$(told $lock 4)"
+	check "two-locks: $lock: its holder had it meanwhile" \
+		near "$(seen held $lock sum_ns)" "$(seen wait $lock sum_ns)" "$(told $lock 4)"
+	check "two-locks: $lock: and slept" between \
+		"$(jq -n "$(seen held_blocked $lock sum_ns) / $(seen held $lock sum_ns)")" 0.9 1.001
+	check "two-locks: $lock: one thread waited" test "$(seen waiter $lock sum)" = 1
+	check "two-locks: $lock: where it waited" has_stack wait_stack $lock known_wait_$x pthread_mutex_lock
+	check "two-locks: $lock: where its holder let go" has_stack holder_stack $lock known_hold_$x pthread_mutex_unlock
+	check "two-locks: $lock: the holder is one, and known" jq -e --arg lock "$address" \
+		'[.lists.locks.holders[] | select(.lock == $lock)] | length == 1 and .[0].holder > 0' "$json"
+	check "two-locks: $lock: a long hold, by one who is blocked" says "^$lock .*long hold: 1 thread"
+done
+check "two-locks: nothing is unmatched or lost" jq -e 'all(.signals.locks[]; .unmatched | add == 0)
+	and all(.shares[]; .folded + .lost == 0)' "$json"
+check "two-locks: its JSON follows docs/report.schema.json" tests/schema.py docs/report.schema.json "$json"
+
+# --- what is wrong with a lock ---
+
+record_oracle long-hold
+check "long-hold: each wait is counted" test "$(seen wait long_hold_lock count)" = "$(told long_hold_lock 4)"
+check "long-hold: as long as it was" \
+	near "$(seen wait long_hold_lock sum_ns)" "$(told long_hold_lock 5)" "$(told long_hold_lock 4)"
+check "long-hold: it is told as one" says "^long_hold_lock .*long hold: 2 threads waited 2[0-9][0-9] times"
+check "long-hold: and not as a convoy" does_not_say convoy:
+
+record_oracle convoy
+count=$(told convoy_lock 4)
+check "convoy: waits are counted, within 0.1 %: $(seen wait convoy_lock count) of $count" \
+	between "$(seen wait convoy_lock count)" "$(jq -n "$count * 0.999 | floor")" "$(jq -n "$count * 1.001 | ceil")"
+check "convoy: some stand for the stacks of all" \
+	between "$(jq -n "$(seen wait_stack convoy_lock sum_ns) / $(seen wait convoy_lock sum_ns)")" 0.5 1.5
+check "convoy: it is told as one" says "^convoy_lock .*convoy: 5 threads"
+check "convoy: and not as a long hold" does_not_say "long hold"
+
+record_oracle starved-holder
+if ! grep -q '^# SKIP' "$work/truth"; then
+	share=$(jq -n "100 * $(truth held_runq) / $(truth held)")
+	got=$(jq -n "100 * $(seen held_runq 'starved (' sum_ns) / $(seen held 'starved (' sum_ns)")
+	check "starved-holder: it had no CPU $got % of the time, by itself $share" \
+		between "$got" "$(jq -n "$share - 3")" "$(jq -n "$share + 3")"
+	check "starved-holder: that is said" says "the holder waited for a CPU [4-9][0-9] % of the time that others waited"
+fi
+
+record_oracle broadcast
+check "broadcast: each is counted" test "$(seen broadcast herd count)" = "$(truth broadcasts)"
+check "broadcast: with all whom it woke" test "$(seen broadcast herd sum)" = "$(truth woken)"
+check "broadcast: they are named" says "^herd.*broadcasts woke 6.0 threads"
+
+# --- more than fit ---
+
+record_oracle many-locks
+check "many-locks: each wait is counted, there or among others" \
+	between "$(jq '[.signals.locks[] | select(.kind == "wait") | .count] | add' "$json")" \
+	"$(($(told many 4) - 5))" "$(($(told many 4) + 5))"
+check "many-locks: others are said to be" jq -e '.shares[] | select(.signal == "locks") |
+	.folded > 1000 and .lost == 0 and .used <= .places' "$json"
+finish
