@@ -22,6 +22,14 @@ struct task_struct___throttled { /* from 6.18: tasks are throttled, not whole qu
 	bool throttled;
 };
 
+struct percpu_counter___rss {
+	s64 count;
+};
+
+struct mm_struct___counters { /* from 6.2: a counter for each CPU, and their sum now and then */
+	struct percpu_counter___rss rss_stat[4];
+};
+
 #ifndef BPF_NO_PRESERVE_ACCESS_INDEX
 #pragma clang attribute pop
 #endif

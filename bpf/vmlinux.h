@@ -172,6 +172,7 @@ struct cfs_rq {
 
 struct mm_struct {
 	struct file *exe_file;
+	unsigned long brk;
 };
 
 typedef struct {

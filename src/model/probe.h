@@ -21,6 +21,7 @@ enum probe_kind {
 	PROBE_UPROBE,
 	PROBE_URETPROBE,
 	PROBE_UPROBE_MULTI,
+	PROBE_UPROBE_SESSION, /* both ends of a call; the program's word decides on the second */
 	PROBE_USDT,
 	PROBE_ITER, /* attached, then run by capture_run_iter() */
 };
@@ -55,6 +56,8 @@ struct probe {
 	const char *source;    /* BPF object; NULL: the main one */
 	bool is_optional;      /* its signal has a meaning without it */
 	bool is_rare;	       /* its silence says nothing */
+	bool is_late;	       /* a uprobe, attached when a file that has its function is mapped */
+	const char *wish;      /* the option by which alone it is wanted; NULL: it always is */
 	const char *companion; /* a program to be put into maps[0], a program array, or NULL */
 
 	/*
@@ -71,7 +74,7 @@ struct probe {
 	struct map_fill fills[PROBE_FILLS_MAX];
 
 	/* What it is attached to, as its kind needs it. */
-	const char *function; /* kprobe: symbol; usdt: "provider:name" */
+	const char *function; /* kprobe: symbol; usdt: "provider:name"; late: "name:name" */
 	const char *path;     /* uprobe, usdt: file */
 	u64 offset;	      /* uprobe: place in the file */
 	u64 cookie;	      /* 0: none */
