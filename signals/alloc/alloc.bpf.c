@@ -244,22 +244,19 @@ static __always_inline u64 size_of(const struct cpu_regs *ctx, u32 function)
 
 /* --- from 6.13 on: both ends, or the first alone --- */
 
-#define BOTH(name, FUNCTION)                                                                       \
-	SEC("?uprobe")                                                                             \
-	int alloc_##name(struct cpu_regs *ctx)                                                     \
-	{                                                                                          \
-		if (instruction(ctx) == bpf_get_func_ip(ctx))                                      \
-			return !begin(ctx, ALLOC_BY_##FUNCTION,                                    \
-				      size_of(ctx, ALLOC_BY_##FUNCTION));                          \
-		end(ctx);                                                                          \
-		return 0;                                                                          \
-	}
+/* Which function it is, the cookie says. */
+SEC("?uprobe")
+int alloc_both(struct cpu_regs *ctx)
+{
+	u32 function;
 
-BOTH(malloc, MALLOC)
-BOTH(calloc, CALLOC)
-BOTH(realloc, REALLOC)
-BOTH(memalign, MEMALIGN)
-BOTH(posix, POSIX)
+	if (instruction(ctx) == bpf_get_func_ip(ctx)) {
+		function = (u32)bpf_get_attach_cookie(ctx);
+		return !begin(ctx, function, size_of(ctx, function));
+	}
+	end(ctx);
+	return 0;
+}
 
 /* --- before: two programs --- */
 

@@ -16,19 +16,20 @@
 #define POSIX	    NAMES("posix_memalign")
 #define FREE	    NAMES("free") ":" REALLOC
 
-/* Both ends by one program where the kernel has that, else by two. */
-#define BOTH(program_, names)                                                                      \
+/* Both ends by one program where the kernel has that, else by two. The cookie is the function. */
+#define BOTH(FUNCTION)                                                                             \
 	{                                                                                          \
-		.program = program_, .kind = PROBE_UPROBE_SESSION, .is_optional = true,            \
-		.is_rare = true, .is_late = true, .function = names, .maps = {                     \
+		.program = "alloc_both", .kind = PROBE_UPROBE_SESSION, .is_optional = true,        \
+		.is_rare = true, .is_late = true, .function = FUNCTION,                            \
+		.cookie = ALLOC_BY_##FUNCTION, .maps = {                                           \
 			CALLS                                                                      \
 		}                                                                                  \
 	}
-#define BEGIN(program_, names)                                                                     \
+#define BEGIN(name, FUNCTION)                                                                      \
 	{                                                                                          \
-		.program = program_ "_begin", .kind = PROBE_UPROBE, .is_optional = true,           \
-		.is_rare = true, .is_late = true, .fallback_of = program_, .function = names,      \
-		.maps = {                                                                          \
+		.program = "alloc_" name "_begin", .kind = PROBE_UPROBE, .is_optional = true,      \
+		.is_rare = true, .is_late = true, .fallback_of = "alloc_both",                     \
+		.function = FUNCTION, .cookie = ALLOC_BY_##FUNCTION, .maps = {                     \
 			CALLS                                                                      \
 		}                                                                                  \
 	}
@@ -62,23 +63,24 @@ static const struct probe probes[] = {
 	 .is_late = true,
 	 .wish = "live",
 	 .function = FREE,
+	 .cookie = ALLOC_BY_FREE,
 	 .maps = {MAPS, "alloc_lives"}},
-	BOTH("alloc_malloc", MALLOC),
-	BOTH("alloc_calloc", CALLOC),
-	BOTH("alloc_realloc", REALLOC),
-	BOTH("alloc_memalign", MEMALIGN),
-	BOTH("alloc_posix", POSIX),
-	BEGIN("alloc_malloc", MALLOC),
-	BEGIN("alloc_calloc", CALLOC),
-	BEGIN("alloc_realloc", REALLOC),
-	BEGIN("alloc_memalign", MEMALIGN),
-	BEGIN("alloc_posix", POSIX),
+	BOTH(MALLOC),
+	BOTH(CALLOC),
+	BOTH(REALLOC),
+	BOTH(MEMALIGN),
+	BOTH(POSIX),
+	BEGIN("malloc", MALLOC),
+	BEGIN("calloc", CALLOC),
+	BEGIN("realloc", REALLOC),
+	BEGIN("memalign", MEMALIGN),
+	BEGIN("posix", POSIX),
 	{.program = "alloc_end",
 	 .kind = PROBE_URETPROBE,
 	 .is_optional = true,
 	 .is_rare = true,
 	 .is_late = true,
-	 .fallback_of = "alloc_malloc",
+	 .fallback_of = "alloc_both",
 	 .function = MALLOC ":" CALLOC ":" REALLOC ":" MEMALIGN ":" POSIX,
 	 .maps = {CALLS}},
 };

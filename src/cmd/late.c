@@ -85,48 +85,53 @@ static bool is_executable_of(u32 pid, int fd)
 	       file.st_ino == program.st_ino;
 }
 
-/* Where one call of this program comes from, for its price. */
-static u32 function_of(const char *program)
-{
-	static const struct {
-		const char *begin;
-		enum alloc_function function;
-	} programs[] = {
-		{"alloc_malloc", ALLOC_BY_MALLOC},   {"alloc_calloc", ALLOC_BY_CALLOC},
-		{"alloc_realloc", ALLOC_BY_REALLOC}, {"alloc_memalign", ALLOC_BY_MEMALIGN},
-		{"alloc_posix", ALLOC_BY_POSIX},     {"alloc_free", ALLOC_BY_FREE},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
-		if (!strncmp(program, programs[i].begin, strlen(programs[i].begin)))
-			return programs[i].function;
-	return LATE_FUNCTIONS_MAX;
-}
-
 /* Where each return is one trap more, it is one of every function. */
 static void note_price(struct late *late, const struct probe *spec, const struct site *site)
 {
 	u64 price = prices_ns[site->price < ARRAY_SIZE(prices_ns) ? site->price : PRICE_UNKNOWN];
-	u32 function = function_of(spec->program);
 
 	if (spec->kind == PROBE_URETPROBE)
 		late->return_ns = prices_ns[PRICE_EMULATED];
-	else if (function < LATE_FUNCTIONS_MAX && price > late->price_ns[function])
-		late->price_ns[function] = price;
+	else if (spec->cookie < LATE_FUNCTIONS_MAX && price > late->price_ns[spec->cookie])
+		late->price_ns[spec->cookie] = price;
+}
+
+/* One program may stand in the list for each of its functions: the first is its link's owner. */
+static size_t owner_of(const struct late *late, size_t probe)
+{
+	for (size_t i = 0; i < probe; i++)
+		if (!strcmp(late->probes->items[i].program, late->probes->items[probe].program))
+			return i;
+	return probe;
+}
+
+static struct late_part *part_of(struct late_file *file, size_t probe)
+{
+	for (size_t i = 0; i < file->part_count; i++)
+		if (file->parts[i].probe == probe)
+			return &file->parts[i];
+	if (file->part_count == LATE_PARTS_MAX)
+		return NULL;
+	file->parts[file->part_count].probe = probe;
+	return &file->parts[file->part_count++];
 }
 
 static void take_site(struct late *late, struct late_file *file, size_t probe,
 		      const struct site *site)
 {
 	const struct probe *spec = &late->probes->items[probe];
+	struct late_part *part = part_of(file, owner_of(late, probe));
+	struct capture_places *places = part ? &part->places : NULL;
 
-	if (site->kind == SITE_RESOLVER || file->site_count == LATE_SITES_MAX ||
+	if (!places || site->kind == SITE_RESOLVER || places->count == CAPTURE_PLACES_MAX ||
 	    (spec->kind != PROBE_UPROBE && site->at_return != RETURN_MAY))
 		return;
-	for (size_t i = 0; i < file->site_count; i++)
-		if (file->sites[i].probe == probe && file->sites[i].offset == site->offset)
+	for (u32 i = 0; i < places->count; i++)
+		if (places->offsets[i] == site->offset)
 			return; /* one function under several names */
-	file->sites[file->site_count++] = (struct late_site){(u32)probe, site->offset};
+	places->offsets[places->count] = site->offset;
+	places->cookies[places->count++] = spec->cookie;
+	file->site_count++;
 	note_price(late, spec, site);
 }
 
@@ -163,14 +168,16 @@ static void find_sites(struct late *late, struct late_file *file, int fd)
 /* pid 0: in all processes. */
 static void attach(struct late *late, const struct late_file *file, u32 pid)
 {
-	for (size_t i = 0; i < file->site_count; i++) {
-		const struct late_site *site = &file->sites[i];
-		int err = capture_attach_late(late->capture, site->probe, file->fd, site->offset,
-					      (pid_t)pid);
+	for (size_t i = 0; i < file->part_count; i++) {
+		const struct late_part *part = &file->parts[i];
+		int err = part->places.count
+				  ? capture_attach_late(late->capture, part->probe, file->fd,
+							&part->places, (pid_t)pid)
+				  : 0;
 
 		if (err && err != -ESRCH)
 			log_info("alloc: without %s in process %u: %s",
-				 late->probes->items[site->probe].program, pid, strerror(-err));
+				 late->probes->items[part->probe].program, pid, strerror(-err));
 	}
 }
 
@@ -222,20 +229,21 @@ static void on_process(void *context, u32 pid)
 	for (size_t i = 0; i < late->pid_count; i++)
 		if (late->pids[i] == pid)
 			return;
-	if (late->pid_count == LATE_PROCESSES_MAX) {
+	if (late->attached_count == LATE_PROCESSES_MAX) {
 		if (!late->is_full_told)
-			log_info("alloc: there are more than %d processes: malloc is not measured "
-				 "in those that come now",
+			log_info("alloc: there were %d processes: malloc is not measured in those "
+				 "that come now",
 				 LATE_PROCESSES_MAX);
 		late->is_full_told = true;
 		return;
 	}
+	late->attached_count++;
 	late->pids[late->pid_count++] = pid;
 	for (size_t i = 0; i < late->file_count; i++)
 		attach(late, &late->files[i], pid);
 }
 
-/* Its links hold on to nothing but themselves: they go with all others. */
+/* Its links go with all others, as each takes its time: so there can only be so many. */
 static void on_gone(void *context, u32 pid)
 {
 	struct late *late = context;

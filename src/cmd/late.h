@@ -17,19 +17,21 @@
 #include "probes.h"
 
 #define LATE_FUNCTIONS_MAX 16
-#define LATE_SITES_MAX	   32  /* of a file, in one probe each */
+#define LATE_PARTS_MAX	   12  /* programs */
 #define LATE_FILES_MAX	   16  /* that allocate */
-#define LATE_PROCESSES_MAX 256 /* at a time */
+#define LATE_PROCESSES_MAX 256 /* over the whole time */
 
-struct late_site {
-	u32 probe; /* index of the list */
-	u64 offset;
+/* Where a file has places for one program. */
+struct late_part {
+	size_t probe; /* its first one in the list */
+	struct capture_places places;
 };
 
 struct late_file {
 	int fd;
 	size_t site_count;
-	struct late_site sites[LATE_SITES_MAX];
+	struct late_part parts[LATE_PARTS_MAX];
+	size_t part_count;
 };
 
 struct late {
@@ -39,8 +41,9 @@ struct late {
 	struct mappings_listener listener;
 	struct late_file files[LATE_FILES_MAX];
 	size_t file_count;
-	u32 pids[LATE_PROCESSES_MAX];
+	u32 pids[LATE_PROCESSES_MAX]; /* that live */
 	size_t pid_count;
+	size_t attached_count;		  /* processes that had probes, also if they are gone */
 	bool is_for_all;		  /* whoever maps a file is followed */
 	bool is_wanted;			  /* there are such probes */
 	bool is_forced;			  /* by --force */
