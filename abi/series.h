@@ -69,8 +69,8 @@ struct pair_key {
 
 struct pair {
 	u64 begin_ns;
-	u32 slot; /* of the series that it belongs to; SERIES_NONE: of none */
-	u32 unused;
+	u32 slot;     /* of the series that it belongs to; SERIES_NONE: of none */
+	u32 tag;      /* the signal's own, as value is */
 	u64 value[4]; /* the signal's own */
 };
 

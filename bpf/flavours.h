@@ -30,6 +30,14 @@ struct request_queue___disk { /* from 5.15 */
 	struct gendisk *disk;
 };
 
+struct percpu_counter___rss {
+	s64 count;
+};
+
+struct mm_struct___counters { /* from 6.2: a counter for each CPU, and their sum now and then */
+	struct percpu_counter___rss rss_stat[4];
+};
+
 #ifndef BPF_NO_PRESERVE_ACCESS_INDEX
 #pragma clang attribute pop
 #endif

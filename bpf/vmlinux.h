@@ -207,6 +207,7 @@ struct cfs_rq {
 
 struct mm_struct {
 	struct file *exe_file;
+	unsigned long brk;
 };
 
 typedef struct {

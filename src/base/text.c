@@ -72,6 +72,24 @@ int text_parse_duration(const char *text, u64 least_ns, u64 most_ns, u64 *ret_ns
 	return -EINVAL;
 }
 
+int text_parse_size(const char *text, u64 least, u64 most, u64 *ret_bytes)
+{
+	static const char units[] = "KMG";
+	const char *end = text + strspn(text, "0123456789");
+	const char *unit = *end ? strchr(units, *end) : NULL;
+	u64 value;
+	int err = (*end && (!unit || end[1])) ? -EINVAL : parse_span(text, end, &value);
+
+	if (err)
+		return err;
+	if (unit && __builtin_mul_overflow(value, 1ULL << 10 * (unit - units + 1), &value))
+		return -ERANGE;
+	if (value < least || value > most)
+		return -ERANGE;
+	*ret_bytes = value;
+	return 0;
+}
+
 int text_parse_list(const char *text, u64 least, u64 most, u32 *values, size_t max,
 		    size_t *ret_count)
 {

@@ -16,6 +16,9 @@
 /* The whole of text is one decimal number within [least, most]: 0, -EINVAL or -ERANGE. */
 int text_parse_u64(const char *text, u64 least, u64 most, u64 *ret_value);
 
+/* Bytes: a whole number, and K, M or G of 1,024 if there is one: as text_parse_u64(). */
+int text_parse_size(const char *text, u64 least, u64 most, u64 *ret_bytes);
+
 /* A whole number and its unit, "100us", "2s"; ns, us, ms or s: as text_parse_u64(). */
 int text_parse_duration(const char *text, u64 least_ns, u64 most_ns, u64 *ret_ns);
 

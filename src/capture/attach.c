@@ -16,7 +16,7 @@
 #include "../base/text.h"
 #include "internal.h"
 
-static int keep_link(struct capture_probe *probe, struct bpf_link *link)
+int attach_keep(struct capture_probe *probe, struct bpf_link *link)
 {
 	struct bpf_link **grown;
 
@@ -71,7 +71,7 @@ static int attach_perf_on(struct capture_probe *probe, pid_t pid, int cpu)
 		close(fd);
 		return err;
 	}
-	return keep_link(probe, link); /* the link owns fd now */
+	return attach_keep(probe, link); /* the link owns fd now */
 }
 
 int attach_try_perf(struct capture_probe *probe)
@@ -126,12 +126,12 @@ static int attach_kprobe(struct capture_probe *probe, bool at_return)
 	char changed[128];
 
 	if (!err)
-		err = keep_link(probe,
-				bpf_program__attach_kprobe_opts(probe->program, function, &opts));
+		err = attach_keep(probe,
+				  bpf_program__attach_kprobe_opts(probe->program, function, &opts));
 	if (err != -ENOENT)
 		return err;
 	snprintf(changed, sizeof(changed), "%s" CHANGED_SUFFIX, function);
-	return keep_link(probe, bpf_program__attach_kprobe_opts(probe->program, changed, &opts));
+	return attach_keep(probe, bpf_program__attach_kprobe_opts(probe->program, changed, &opts));
 }
 
 static int attach_kprobe_multi(struct capture_probe *probe)
@@ -139,7 +139,8 @@ static int attach_kprobe_multi(struct capture_probe *probe)
 	const char *symbols[] = {probe->spec->function};
 	LIBBPF_OPTS(bpf_kprobe_multi_opts, opts, .syms = symbols, .cnt = ARRAY_SIZE(symbols));
 
-	return keep_link(probe, bpf_program__attach_kprobe_multi_opts(probe->program, NULL, &opts));
+	return attach_keep(probe,
+			   bpf_program__attach_kprobe_multi_opts(probe->program, NULL, &opts));
 }
 
 static pid_t pid_or_all(const struct probe *spec)
@@ -155,8 +156,8 @@ static int attach_uprobe(struct capture_probe *probe, bool at_return)
 
 	if (err)
 		return err;
-	return keep_link(probe, bpf_program__attach_uprobe_opts(probe->program, pid_or_all(spec),
-								spec->path, spec->offset, &opts));
+	return attach_keep(probe, bpf_program__attach_uprobe_opts(probe->program, pid_or_all(spec),
+								  spec->path, spec->offset, &opts));
 }
 
 /* libbpf 1.1 has no call for this link, and the UAPI headers of 6.1 no fields. */
@@ -194,8 +195,8 @@ static int attach_usdt(struct capture_probe *probe)
 	if (!colon || (size_t)(colon - spec->function) >= sizeof(provider))
 		return -EINVAL;
 	snprintf(provider, sizeof(provider), "%.*s", (int)(colon - spec->function), spec->function);
-	return keep_link(probe, bpf_program__attach_usdt(probe->program, pid_or_all(spec),
-							 spec->path, provider, colon + 1, NULL));
+	return attach_keep(probe, bpf_program__attach_usdt(probe->program, pid_or_all(spec),
+							   spec->path, provider, colon + 1, NULL));
 }
 
 /* Over what its section names, or over the entries of a map. */
@@ -206,19 +207,19 @@ static int attach_iter(const struct capture *capture, struct capture_probe *prob
 	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
 
 	if (!probe->spec->iterates)
-		return keep_link(probe, bpf_program__attach_iter(probe->program, NULL));
+		return attach_keep(probe, bpf_program__attach_iter(probe->program, NULL));
 	map = object_map(capture, probe->spec->iterates);
 	if (!map)
 		return -ENOENT;
 	info.map.map_fd = (__u32)bpf_map__fd(map);
-	return keep_link(probe, bpf_program__attach_iter(probe->program, &opts));
+	return attach_keep(probe, bpf_program__attach_iter(probe->program, &opts));
 }
 
 int attach_probe(const struct capture *capture, struct capture_probe *probe)
 {
 	switch (probe->spec->kind) {
 	case PROBE_SECTION:
-		return keep_link(probe, bpf_program__attach(probe->program));
+		return attach_keep(probe, bpf_program__attach(probe->program));
 	case PROBE_PERF:
 		return attach_perf(probe);
 	case PROBE_KPROBE:
@@ -233,6 +234,8 @@ int attach_probe(const struct capture *capture, struct capture_probe *probe)
 		return attach_uprobe(probe, true);
 	case PROBE_UPROBE_MULTI:
 		return attach_uprobe_multi(probe);
+	case PROBE_UPROBE_SESSION:
+		return -EINVAL; /* late ones only */
 	case PROBE_USDT:
 		return attach_usdt(probe);
 	case PROBE_ITER:
@@ -251,4 +254,5 @@ void attach_undo(struct capture_probe *probe)
 	if (probe->link_fd >= 0)
 		close(probe->link_fd);
 	probe->link_fd = -1;
+	late_undo(probe);
 }

@@ -147,12 +147,25 @@ static void try_perf_events(struct capture *capture)
 	}
 }
 
+/* What is attached late finds out too late: the kernel's types say whether it has both ends. */
+static void try_sessions(struct capture *capture)
+{
+	for (size_t i = 0; i < capture->config.probe_count; i++) {
+		struct capture_probe *probe = &capture->probes[i];
+
+		if (probe->spec->kind == PROBE_UPROBE_SESSION && probe_is_on(probe) &&
+		    !late_has_sessions())
+			switch_off(probe, GATE_LOAD, -EOPNOTSUPP, &capture->log);
+	}
+}
+
 /* Loads, and after each refusal what is left, until nothing is refused. */
 static int load_what_can_be(struct capture *capture)
 {
 	int err = -EINVAL;
 
 	try_perf_events(capture);
+	try_sessions(capture);
 	for (int round = 0; round <= CAPTURE_LOAD_ROUNDS_MAX; round++) {
 		int source = 0;
 
@@ -222,7 +235,7 @@ int capture_attach(struct capture *capture)
 		struct capture_probe *probe = &capture->probes[i];
 
 		probe->is_resting = !fallback_is_needed(capture, probe->spec);
-		if (!probe_is_on(probe))
+		if (!probe_is_on(probe) || probe->spec->is_late)
 			continue;
 		bpflog_begin(&capture->log);
 		err = probe->program ? attach_probe(capture, probe) : -ENOENT;

@@ -19,6 +19,7 @@
 
 #define CAPTURE_PROBES_MAX	128
 #define CAPTURE_LOAD_ROUNDS_MAX 8
+#define CAPTURE_PLACES_MAX	16 /* of one late probe, in one file */
 #define CAPTURE_DRAIN_NS	(2 * 1000000000ULL)
 
 struct unwind_process;
@@ -76,6 +77,20 @@ int capture_load(struct capture *capture);
  */
 int capture_attach(struct capture *capture);
 
+/*
+ * Attaches probe i, a late one, to places in a file, whose descriptor stays the caller's: in one
+ * process, or in all that map it (pid 0). 0 or -errno; -ENOENT: it was not loaded. Cookies are for
+ * a PROBE_UPROBE_SESSION only.
+ */
+struct capture_places {
+	u64 offsets[CAPTURE_PLACES_MAX];
+	u64 cookies[CAPTURE_PLACES_MAX];
+	u32 count;
+};
+
+int capture_attach_late(struct capture *capture, size_t i, int fd,
+			const struct capture_places *places, pid_t pid);
+
 /* How far probe i got, and why no further (failure->err is 0 for one that is attached). */
 const struct failure *capture_failure(const struct capture *capture, size_t i);
 
@@ -103,6 +118,10 @@ int capture_send_series(struct capture *capture);
 
 /* The descriptor of a map, which stays the capture's; -ENOENT if no probe wanted it. */
 int capture_map_fd(const struct capture *capture, const char *name);
+
+/* The one value of a map that each CPU has: 0 or -errno; -ENOENT if no probe wanted it. */
+int capture_read_cpus(const struct capture *capture, const char *map, size_t size,
+		      void (*on_one)(void *context, const void *value), void *context);
 
 /*
  * What the kernel side wants of user space for the walk of stacks: a descriptor to be polled, and

@@ -74,6 +74,9 @@ static const char *missing_part(const struct probe *probe)
 	case PROBE_UPROBE:
 	case PROBE_URETPROBE:
 	case PROBE_UPROBE_MULTI:
+	case PROBE_UPROBE_SESSION:
+		if (probe->is_late)
+			return probe->function ? NULL : "a function";
 		return probe->path && probe->offset ? NULL : "a file and a place in it";
 	case PROBE_USDT:
 		return probe->path && probe->function && strchr(probe->function, ':')

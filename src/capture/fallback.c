@@ -42,14 +42,16 @@ static const struct capture_probe *find(const struct capture *capture, const cha
 
 /*
  * Before the attaching it is known of a section's hook, which is looked for when it is loaded; of a
- * perf event, which was tried; and of one that rests itself.
+ * perf event, which was tried; of both ends of a call, as the kernel says whether it has such; and
+ * of one that rests itself.
  */
 static bool is_settled(const struct capture *capture, const char *program)
 {
 	const struct capture_probe *probe = find(capture, program);
 
-	return probe && (probe->is_resting || probe->spec->kind == PROBE_SECTION ||
-			 probe->spec->kind == PROBE_PERF);
+	return probe &&
+	       (probe->is_resting || probe->spec->kind == PROBE_SECTION ||
+		probe->spec->kind == PROBE_PERF || probe->spec->kind == PROBE_UPROBE_SESSION);
 }
 
 /*

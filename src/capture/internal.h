@@ -18,7 +18,9 @@ struct capture_probe {
 	struct bpf_program *program; /* belongs to its object */
 	struct bpf_link **links;     /* one, or one per CPU for a perf event */
 	size_t link_count;
-	int link_fd;	 /* of a kind that this libbpf does not know; -1: none */
+	int link_fd;   /* of a kind that this libbpf does not know; -1: none */
+	int *late_fds; /* the same, of a late one: one per place */
+	size_t late_count;
 	bool is_resting; /* a fallback that is not needed */
 	struct failure failure;
 };
@@ -62,8 +64,13 @@ bool fallback_is_needed(const struct capture *capture, const struct probe *spec)
 
 /* attach.c */
 int attach_probe(const struct capture *capture, struct capture_probe *probe);
+int attach_keep(struct capture_probe *probe, struct bpf_link *link); /* NULL: it is in errno */
 int attach_try_perf(struct capture_probe *probe); /* is there such an event? 0 or -errno */
 void attach_undo(struct capture_probe *probe);
+
+/* late.c */
+bool late_has_sessions(void);		     /* PROBE_UPROBE_SESSION, from 6.13 on */
+void late_undo(struct capture_probe *probe); /* likewise */
 
 /* series.c */
 u32 series_stripes_here(void);

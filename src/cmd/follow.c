@@ -12,6 +12,7 @@
 #include "brake.h"
 #include "cmd.h"
 #include "interrupts.h"
+#include "late.h"
 #include "mappings.h"
 #include "minutes.h"
 #include "probes.h"
@@ -39,6 +40,7 @@ struct follow {
 	struct capture *capture;
 	struct mappings *mappings; /* NULL: no stacks of user code are walked */
 	struct target target;
+	struct late late;
 	struct minutes minutes;
 	struct brake brake;
 	struct interrupts interrupts;
@@ -97,6 +99,9 @@ static void choose_signals(const struct follow *follow, struct capture_config *c
 	config->pair_limit_ns = signals->pair_limit_ns;
 	config->live.slow_ns = signals->slow_ns;
 	config->live.stack_one_in = signals->stack_one_in;
+	config->live.alloc_interval = follow->options->alloc.interval;
+	config->live.alloc_kernel_bytes = follow->options->alloc.kernel_bytes;
+	config->live.alloc_live = follow->options->alloc.live;
 	probes_share(signals->chosen, config->series_limits);
 }
 
@@ -184,6 +189,9 @@ static void start_mappings(struct follow *follow)
 	if (mappings_open(follow->capture, follow->worker, stacks->lines, stacks->inlines,
 			  &follow->mappings))
 		return;
+	late_open(&follow->late, follow->capture, follow->worker, &follow->probes, follow->options);
+	if (follow->late.is_wanted)
+		mappings_listen(follow->mappings, &follow->late.listener);
 	probes_run(&follow->probes, follow->capture, PROBES_ASK);
 	/* A command that is held is still us: libraries that most programs have are known then. */
 	if (follow->options->command)
@@ -303,6 +311,17 @@ static void end_window(struct follow *follow, bool is_last)
 		show_progress(follow, &health);
 }
 
+/* What probes cost that cost with every call is looked at more often than once a window. */
+static void watch_late(struct follow *follow)
+{
+	struct brake_step step;
+
+	if (!late_watch(&follow->late, &step))
+		return;
+	log_info("%s: %s", step.what, step.why);
+	minutes_step(&follow->minutes, &step);
+}
+
 static void sleep_until(struct follow *follow, u64 deadline_ns)
 {
 	interrupts_sleep(&follow->interrupts, deadline_ns, follow->target.pid, -1);
@@ -389,6 +408,7 @@ static void keep_windows(struct follow *follow)
 
 		attend_until(follow, burst_end < deadline ? burst_end : deadline);
 		minutes_look(&follow->minutes);
+		watch_late(follow);
 		if (clock_now_ns() >= deadline && !is_over(follow))
 			end_window(follow, false);
 	}
@@ -493,6 +513,7 @@ void follow_run(const struct follow_options *options, struct follow_result *ret_
 	minutes_close(&follow.minutes);
 	target_leave(&follow.target);
 	mappings_close(follow.mappings);
+	late_close(&follow.late);
 	capture_close(follow.capture);
 	worker_stop(follow.worker);
 	queue_destroy(follow.queue);

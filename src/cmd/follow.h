@@ -35,6 +35,14 @@ struct signal_options {
 	u64 stack_one_in;  /* of their events, one in so many has its stack taken; 0: none */
 };
 
+/* What the options of -s alloc say. */
+struct alloc_options {
+	u64 interval;	  /* one sample for so many bytes */
+	u64 kernel_bytes; /* allocations of the kernel's own, so large; 0: none */
+	bool live;	  /* what was allocated is followed until it is freed */
+	bool force;	  /* whatever it costs */
+};
+
 struct follow_options {
 	const char *output;	    /* NULL: the session stays in memory */
 	char **command;		    /* NULL: none */
@@ -42,6 +50,7 @@ struct follow_options {
 	enum tier tier;
 	struct stack_options stacks;
 	struct signal_options signals;
+	struct alloc_options alloc;
 	u64 duration_ns;	  /* 0: until the command ends, or a signal comes */
 	const char *max_overhead; /* as it was given; NULL: not */
 	double overhead_limit;	  /* what it means, of the host's CPU time; 0: no limit */

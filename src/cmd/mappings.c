@@ -136,6 +136,11 @@ void mappings_close(struct mappings *mappings)
 	free(mappings);
 }
 
+void mappings_listen(struct mappings *mappings, const struct mappings_listener *listener)
+{
+	mappings->scanner.listener = listener;
+}
+
 int mappings_fd(const struct mappings *mappings)
 {
 	return mappings->is_broken ? -1 : mappings->epoll_fd;
@@ -239,6 +244,9 @@ static void on_forked(struct mappings *mappings, const struct unwind_request *re
 	if (!process)
 		return;
 	process->is_published = true;
+	if (mappings->scanner.listener)
+		mappings->scanner.listener->on_process(mappings->scanner.listener->context,
+						       request->tgid);
 	add_to_batch(mappings, request);
 }
 
@@ -323,6 +331,9 @@ static void look_away(struct mappings *mappings, struct process *process)
 	const struct unwind_request gone = {.tgid = process->tgid, .want = UNWIND_WANT_GONE};
 
 	mappings->counts.gone++;
+	if (mappings->scanner.listener)
+		mappings->scanner.listener->on_gone(mappings->scanner.listener->context,
+						    process->tgid);
 	end_perf_map(mappings, process);
 	capture_forget_process(mappings->capture, process->tgid);
 	process_list_remove(&mappings->processes, process);

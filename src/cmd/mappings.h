@@ -29,6 +29,18 @@ int mappings_open(struct capture *capture, struct worker *worker, bool lines, bo
 		  struct mappings **ret_mappings);
 void mappings_close(struct mappings *mappings); /* NULL is allowed */
 
+/* Whoever wants to see each file that is mapped, once, and each process, whenever it is looked at.
+ */
+struct mappings_listener {
+	void (*on_file)(void *context, u32 pid, int fd); /* the descriptor is not the listener's */
+	void (*on_process)(void *context, u32 pid);
+	void (*on_gone)(void *context, u32 pid);
+	void *context;
+};
+
+/* It must outlive the mappings. */
+void mappings_listen(struct mappings *mappings, const struct mappings_listener *listener);
+
 /* To be polled; then, or at the deadline, mappings_attend() has something to do. */
 int mappings_fd(const struct mappings *mappings);
 u64 mappings_deadline(const struct mappings *mappings);

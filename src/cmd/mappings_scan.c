@@ -66,14 +66,17 @@ static void give_debug_file(struct mappings_scanner *scanner, int proc_fd, u32 f
 		worker_unwinding_debug_file(scanner->worker, file, fd);
 }
 
-static int give_file(struct mappings_scanner *scanner, int proc_fd, u32 file,
+static int give_file(struct mappings_scanner *scanner, u32 pid, int proc_fd, u32 file,
 		     const struct unwinding_file *where, struct file_facts *facts)
 {
 	_cleanup_close_ int fd =
 		foreign_mapped_open(&scanner->foreign, proc_fd, where->begin, where->end, facts);
 	struct file_wants wants;
-	int err = worker_unwinding_file(scanner->worker, file, facts, fd, &wants);
+	int err;
 
+	if (fd >= 0 && scanner->listener)
+		scanner->listener->on_file(scanner->listener->context, pid, fd);
+	err = worker_unwinding_file(scanner->worker, file, facts, fd, &wants);
 	if (err)
 		return err == -ENOSPC ? 0 : err; /* it is counted, and the rest goes on */
 	if (wants.debug)
@@ -84,7 +87,7 @@ static int give_file(struct mappings_scanner *scanner, int proc_fd, u32 file,
 }
 
 /* Those of one answer, and what the last of them finished: 0 or -errno. */
-static int give_files(struct mappings_scanner *scanner, int proc_fd, u32 first,
+static int give_files(struct mappings_scanner *scanner, u32 pid, int proc_fd, u32 first,
 		      const struct unwinding_file *files, u32 count, u64 until_ns,
 		      struct unwinding_found *ret_found)
 {
@@ -106,7 +109,7 @@ static int give_files(struct mappings_scanner *scanner, int proc_fd, u32 first,
 	for (u32 i = 0; i < count && !err; i++) {
 		if (!(wanted >> i & 1))
 			continue;
-		err = give_file(scanner, proc_fd, first + i, &files[i], &facts[i]);
+		err = give_file(scanner, pid, proc_fd, first + i, &files[i], &facts[i]);
 		wanted &= ~(1ULL << i);
 		if (!err && wanted && clock_now_ns() >= until_ns)
 			return -EAGAIN;
@@ -123,14 +126,16 @@ int mappings_scan(struct mappings_scanner *scanner, struct unwinding_batch *batc
 	struct unwinding_file files[UNWINDING_FILES_MAX];
 	int count = UNWINDING_FILES_MAX, err = proc_fd < 0 ? proc_fd : 0;
 
+	if (!err && scanner->listener)
+		scanner->listener->on_process(scanner->listener->context, pid);
 	for (u32 first = 0; !err && count == UNWINDING_FILES_MAX; first += UNWINDING_FILES_MAX) {
 		if (first > 1u << UNWIND_MAPPINGS_STEPS)
 			return -EBADMSG; /* no process has so many: the worker leads us on */
 		count = worker_unwinding_scan(scanner->worker, batch, pid, first ? -1 : maps_fd,
 					      first, files);
 		err = count < 0 ? count
-				: give_files(scanner, proc_fd, first, files, (u32)count, until_ns,
-					     ret_found);
+				: give_files(scanner, pid, proc_fd, first, files, (u32)count,
+					     until_ns, ret_found);
 	}
 	return err;
 }

@@ -8,12 +8,15 @@
 
 #include "../worker/unwinding.h"
 #include "foreign.h"
+#include "mappings.h"
 #include "table_cache.h"
 
 struct mappings_scanner {
 	struct worker *worker;
 	struct foreign foreign;
 	struct table_cache cache;
+
+	const struct mappings_listener *listener; /* NULL: nobody */
 };
 
 void mappings_scanner_open(struct mappings_scanner *scanner, struct worker *worker);

@@ -28,6 +28,9 @@
 #define PAIR_LIMIT_NS	 (5 * NS_PER_S)
 #define STACK_ONE_IN_MAX 1000000
 #define PAIR_LIMIT_MAX	 (3600 * NS_PER_S)
+#define ALLOC_INTERVAL	 (512 << 10)
+#define ALLOC_KERNEL	 (64 << 10)
+#define ALLOC_SIZE_MAX	 (1ULL << 40)
 
 static u32 choose_seed(void)
 {
@@ -49,6 +52,7 @@ void measure_defaults(struct follow_options *options)
 		.slow_ns = SLOW_NS,
 		.pair_limit_ns = PAIR_LIMIT_NS,
 	};
+	options->alloc = (struct alloc_options){.interval = ALLOC_INTERVAL};
 }
 
 static int take_freq(struct follow_options *options, const char *value)
@@ -180,6 +184,33 @@ static int take_stacks(struct follow_options *options, const char *value)
 	return 0;
 }
 
+static int take_size(const char *option, const char *value, u64 *ret_bytes)
+{
+	if (!text_parse_size(value, 1, ALLOC_SIZE_MAX, ret_bytes))
+		return 0;
+	log_error("%s is a number of bytes, as in 4096, 64K or 1M, not '%s'", option, value);
+	return -EINVAL;
+}
+
+static int take_alloc_option(struct follow_options *options, int option, const char *value)
+{
+	switch (option) {
+	case MEASURE_ALLOC_EVERY:
+		return take_size("--alloc-every", value, &options->alloc.interval);
+	case MEASURE_KERNEL:
+		options->alloc.kernel_bytes = ALLOC_KERNEL;
+		return value ? take_size("--kernel", value, &options->alloc.kernel_bytes) : 0;
+	case MEASURE_LIVE:
+		options->alloc.live = true;
+		return 0;
+	case MEASURE_FORCE:
+		options->alloc.force = true;
+		return 0;
+	default:
+		return take_stack_option(options, option, value);
+	}
+}
+
 static int take_signal_option(struct follow_options *options, int option, const char *value)
 {
 	switch (option) {
@@ -193,7 +224,7 @@ static int take_signal_option(struct follow_options *options, int option, const 
 	case MEASURE_STACKS:
 		return take_stacks(options, value);
 	default:
-		return take_stack_option(options, option, value);
+		return take_alloc_option(options, option, value);
 	}
 }
 

@@ -26,6 +26,10 @@ enum measure_option {
 	MEASURE_SLOW,
 	MEASURE_PAIR_LIMIT,
 	MEASURE_STACKS,
+	MEASURE_ALLOC_EVERY,
+	MEASURE_KERNEL,
+	MEASURE_LIVE,
+	MEASURE_FORCE,
 };
 
 /* For getopt_long(): rows of the command's own table, and letters of its own string. */
@@ -44,6 +48,10 @@ enum measure_option {
 		{"slow", required_argument, NULL, MEASURE_SLOW},                                   \
 		{"pair-limit", required_argument, NULL, MEASURE_PAIR_LIMIT},                       \
 		{"stacks", required_argument, NULL, MEASURE_STACKS},                               \
+		{"alloc-every", required_argument, NULL, MEASURE_ALLOC_EVERY},                     \
+		{"kernel", optional_argument, NULL, MEASURE_KERNEL},                               \
+		{"live", no_argument, NULL, MEASURE_LIVE},                                         \
+		{"force", no_argument, NULL, MEASURE_FORCE},                                       \
 		{"label", required_argument, NULL, MEASURE_LABEL},                                 \
 	{                                                                                          \
 		"note", required_argument, NULL, MEASURE_NOTE                                      \
@@ -64,7 +72,11 @@ enum measure_option {
 	"                       10ms; 0: none)\n"                                                  \
 	"  --pair-limit TIME    a start waits so long for its end (default 5s)\n"                  \
 	"  --stacks 1/N         of system calls and page faults that are measured, one in\n"       \
-	"                       N has its stack taken (default: none)\n"
+	"                       N has its stack taken (default: none)\n"                           \
+	"  --alloc-every SIZE   alloc: one sample for so many bytes (default 512K; 1: all)\n"      \
+	"  --kernel[=SIZE]      alloc: the kernel's own allocations, too, so large (64K)\n"        \
+	"  --live               alloc: what is not freed again, too; doubles the price\n"          \
+	"  --force              alloc: go on, whatever it costs\n"
 
 /* What holds if no option says otherwise; before the first measure_take(). */
 void measure_defaults(struct follow_options *options);

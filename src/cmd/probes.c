@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "../base/cleanup.h"
 #include "../base/log.h"
 #include "../doctor/doctor.h"
 #include "../model/signal.h"
@@ -18,6 +19,22 @@ static bool ends_with(const char *program, const char *suffix)
  * A command begins with its exec, which its hook sees: who was there before is not asked for. What
  * samples by a frequency does so as often as was asked for, or is left out.
  */
+static bool is_wished(const struct probe *probe, const struct follow_options *options)
+{
+	const struct {
+		const char *name;
+		bool is_set;
+	} wishes[] = {
+		{"kernel", options->alloc.kernel_bytes},
+		{"live", options->alloc.live},
+	};
+
+	for (size_t i = 0; probe->wish && i < ARRAY_SIZE(wishes); i++)
+		if (!strcmp(probe->wish, wishes[i].name))
+			return wishes[i].is_set;
+	return !probe->wish;
+}
+
 static void add_probes(struct probe_list *list, const struct signal *signal,
 		       const struct follow_options *options)
 {
@@ -37,7 +54,8 @@ static void add_probes(struct probe_list *list, const struct signal *signal,
 			if (!probe.perf_freq)
 				continue;
 		}
-		list->items[list->count++] = probe;
+		if (is_wished(&probe, options))
+			list->items[list->count++] = probe;
 	}
 }
 

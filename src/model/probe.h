@@ -21,6 +21,7 @@ enum probe_kind {
 	PROBE_UPROBE,
 	PROBE_URETPROBE,
 	PROBE_UPROBE_MULTI,
+	PROBE_UPROBE_SESSION, /* both ends of a call; the program's word decides on the second */
 	PROBE_USDT,
 	PROBE_ITER, /* attached, then run by capture_run_iter() */
 };
@@ -59,7 +60,9 @@ struct probe {
 	bool is_optional;	  /* its signal has a meaning without it */
 	bool is_rare;		  /* its silence says nothing */
 	enum probe_stacks stacks; /* for which of the two it is; the other has a probe of its own */
-	const char *companion;	  /* a program to be put into maps[0], a program array, or NULL */
+	bool is_late;	       /* a uprobe, attached when a file that has its function is mapped */
+	const char *wish;      /* the option by which alone it is wanted; NULL: it always is */
+	const char *companion; /* a program to be put into maps[0], a program array, or NULL */
 
 	/*
 	 * The program, of a probe before it, whose work this one does if that cannot be loaded or
@@ -76,7 +79,7 @@ struct probe {
 
 	/* What it is attached to, as its kind needs it. */
 	const char *iterates; /* iter: over the entries of this map; NULL: its section says it */
-	const char *function; /* kprobe: symbol; usdt: "provider:name" */
+	const char *function; /* kprobe: symbol; usdt: "provider:name"; late: "name:name" */
 	const char *path;     /* uprobe, usdt: file */
 	u64 offset;	      /* uprobe: place in the file */
 	u64 cookie;	      /* 0: none */

@@ -58,8 +58,7 @@ static size_t unpacked_size(Elf_Scn *section, const GElf_Shdr *header)
 	return gelf_getchdr(section, &packed) ? packed.ch_size : 0;
 }
 
-/* Before libdw reads it all: 0 or -errno. */
-static int check_sections(Elf *elf)
+int lines_check_sections(Elf *elf)
 {
 	Elf_Scn *section = NULL;
 	size_t names, sum = 0, infos = 0, programs = 0;
@@ -122,7 +121,7 @@ static struct raw raw_section(Elf *elf, const char *wanted)
 int lines_open(const struct elf_file *file, struct lines **ret_lines)
 {
 	struct lines *lines;
-	int err = check_sections(file->elf);
+	int err = lines_check_sections(file->elf);
 
 	if (err)
 		return err;

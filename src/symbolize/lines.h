@@ -18,6 +18,9 @@ struct lines;
  * no linked file.
  */
 int lines_open(const struct elf_file *file, struct lines **ret_lines);
+/* Before libdw reads a file, which it does whole: 0 or -errno. */
+int lines_check_sections(Elf *elf);
+
 void lines_close(struct lines *lines);
 
 /*

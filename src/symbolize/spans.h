@@ -16,10 +16,12 @@
 struct span {
 	u64 begin;
 	u32 size;
-	u32 name;     /* where in the text */
-	u32 order;    /* where two overlap, the one with the higher order has the place */
-	u16 tag;      /* the caller's own */
-	bool is_open; /* its size is a bound: it ends where the next one begins */
+	u32 name;	      /* where in the text */
+	u32 order;	      /* where two overlap, the one with the higher order has the place */
+	u16 tag;	      /* the caller's own */
+	bool is_open : 1;     /* its size is a bound: it ends where the next one begins */
+	bool is_resolver : 1; /* an IFUNC: not the function itself, but who chooses it */
+	bool is_label : 1;    /* not said to be a function */
 };
 
 struct spans {

@@ -119,6 +119,8 @@ static int take_symbol(struct spans *spans, const struct reading *reading, const
 		return 0;
 	length = length_of_name(name, length);
 	size = section->end - span.begin;
+	span.is_resolver = type == STT_GNU_IFUNC;
+	span.is_label = type == STT_NOTYPE;
 	span.is_open = !symbol->st_size;
 	if (!span.is_open && symbol->st_size < size)
 		size = symbol->st_size;

@@ -15,6 +15,7 @@
 #include "../base/socket.h"
 #include "../model/record.h"
 #include "../model/signal.h"
+#include "finding.h"
 #include "privileges.h"
 #include "session.h"
 #include "unwinding.h"
@@ -59,6 +60,7 @@ struct inside {
 	void *states[SIGNAL_LIMIT];
 	struct session_inside session;
 	struct unwinding_inside unwinding;
+	struct finding_inside finding;
 };
 
 static int make_services(struct inside *self)
@@ -169,6 +171,11 @@ static ssize_t run_job(struct inside *self, const struct request *request, size_
 		return unwinding_inside_run(
 			&self->unwinding, (enum unwinding_job)(request->job - UNWINDING_JOB_FIRST),
 			fd, request->bytes, size, reply->bytes, sizeof(reply->bytes));
+	if (request->job >= FINDING_JOB_FIRST &&
+	    request->job < FINDING_JOB_FIRST + FINDING_JOB_COUNT)
+		return finding_inside_run(&self->finding,
+					  (enum finding_job)(request->job - FINDING_JOB_FIRST), fd,
+					  request->bytes, size, reply->bytes, sizeof(reply->bytes));
 	if (request->job < self->job_count)
 		return self->jobs[request->job](*fd, request->bytes, size, reply->bytes,
 						sizeof(reply->bytes));

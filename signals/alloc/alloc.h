@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * The signal alloc, as its kernel side, its view and the guard of its price see it.
+ */
+#ifndef DWELL_ALLOC_H
+#define DWELL_ALLOC_H
+
+#include "../../abi/types.h"
+
+/* KIND(NAME, name, unit, meaning): what is measured; their order is the series' kind. */
+#define ALLOC_KINDS(KIND)                                                                          \
+	KIND(LATENCY, latency, UNIT_NS, "from the call of an allocating function to its return")   \
+	KIND(BYTES, bytes, UNIT_BYTES, "asked of malloc and the like: sampled, and weighted")      \
+	KIND(FREED, freed, UNIT_BYTES, "of these, given back since (--live)")                      \
+	KIND(ASKED, asked, UNIT_BYTES, "anonymous address space, asked of the kernel")             \
+	KIND(RESIDENT, resident, UNIT_BYTES, "growth of anonymous memory that is really used")     \
+	KIND(KERNEL, kernel, UNIT_BYTES, "large allocations of the kernel's own (--kernel)")
+
+/* FUNCTION(NAME, name): who allocated. Those of the C library come first. */
+#define ALLOC_FUNCTIONS(FUNCTION)                                                                  \
+	FUNCTION(MALLOC, malloc)                                                                   \
+	FUNCTION(CALLOC, calloc)                                                                   \
+	FUNCTION(REALLOC, realloc)                                                                 \
+	FUNCTION(MEMALIGN, memalign)                                                               \
+	FUNCTION(POSIX, posix_memalign)                                                            \
+	FUNCTION(FREE, free)                                                                       \
+	FUNCTION(MMAP, mmap)                                                                       \
+	FUNCTION(MREMAP, mremap)                                                                   \
+	FUNCTION(BRK, brk)                                                                         \
+	FUNCTION(FAULT, fault)                                                                     \
+	FUNCTION(PAGES, pages)                                                                     \
+	FUNCTION(VMALLOC, vmalloc)
+
+enum alloc_kind {
+#define KIND(NAME, ...) ALLOC_##NAME,
+	ALLOC_KINDS(KIND)
+#undef KIND
+		ALLOC_KIND_COUNT
+};
+
+enum alloc_function {
+#define FUNCTION(NAME, name) ALLOC_BY_##NAME,
+	ALLOC_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+		ALLOC_FUNCTION_COUNT
+};
+
+/* Per CPU: which allocations are taken; and how often each function was called, by whomever. */
+struct alloc_choice {
+	u64 random;    /* state of the generator; 0: not seeded yet */
+	u64 period_ns; /* when the one under way began */
+	u32 taken;     /* in this period, since the interval was last doubled */
+	u32 doublings; /* of the interval */
+	u64 calls[ALLOC_FUNCTION_COUNT];
+};
+
+#endif

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "late.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../signals/alloc/alloc.h"
+#include "../base/cleanup.h"
+#include "../base/clock.h"
+#include "../base/log.h"
+#include "../worker/finding.h"
+
+#define LOOK_NS	     (200 * NS_PER_MS)
+#define LIMIT_OF_CPU 0.05
+#define WORD_BYTES   64
+#define FILE_BYTES   4096
+
+/* What one call costs, by the first instruction of its function, as measured: docs/alloc.md. */
+static const u64 prices_ns[] = {
+	[PRICE_UNKNOWN] = 5000,
+	[PRICE_NOP5] = 300,
+	[PRICE_EMULATED] = 550,
+	[PRICE_STEPPED] = 5500,
+};
+
+_Static_assert(ALLOC_FUNCTION_COUNT <= LATE_FUNCTIONS_MAX, "each function has a price");
+
+static void on_file(void *context, u32 pid, int fd);
+static void on_process(void *context, u32 pid);
+static void on_gone(void *context, u32 pid);
+
+void late_open(struct late *late, struct capture *capture, struct worker *worker,
+	       const struct probe_list *probes, const struct follow_options *options)
+{
+	*late = (struct late){
+		.capture = capture,
+		.worker = worker,
+		.probes = probes,
+		.listener = {on_file, on_process, on_gone, late},
+		.is_for_all = options->selection.all,
+		.is_forced = options->alloc.force,
+		.limit = LIMIT_OF_CPU,
+	};
+	for (size_t i = 0; i < probes->count; i++)
+		late->is_wanted |= probes->items[i].is_late;
+}
+
+void late_close(struct late *late)
+{
+	for (size_t i = 0; i < late->file_count; i++)
+		close(late->files[i].fd);
+	late->file_count = 0;
+}
+
+/* --- files --- */
+
+/* Libraries that allocate, by the names that their makers gave them. */
+static bool is_allocator(const char *path)
+{
+	static const char *const names[] = {
+		"libc.so.",    "libc-2.",     "ld-musl-",    "libc.musl-",
+		"libjemalloc", "libtcmalloc", "libmimalloc",
+	};
+	const char *name = strrchr(path, '/');
+
+	for (size_t i = 0; name && i < ARRAY_SIZE(names); i++)
+		if (!strncmp(name + 1, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/* A program may have an allocator linked in. */
+static bool is_executable_of(u32 pid, int fd)
+{
+	struct stat file, program;
+	char path[WORD_BYTES];
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+	return !stat(path, &program) && !fstat(fd, &file) && file.st_dev == program.st_dev &&
+	       file.st_ino == program.st_ino;
+}
+
+/* Where each return is one trap more, it is one of every function. */
+static void note_price(struct late *late, const struct probe *spec, const struct site *site)
+{
+	u64 price = prices_ns[site->price < ARRAY_SIZE(prices_ns) ? site->price : PRICE_UNKNOWN];
+
+	if (spec->kind == PROBE_URETPROBE)
+		late->return_ns = prices_ns[PRICE_EMULATED];
+	else if (spec->cookie < LATE_FUNCTIONS_MAX && price > late->price_ns[spec->cookie])
+		late->price_ns[spec->cookie] = price;
+}
+
+/* One program may stand in the list for each of its functions: the first is its link's owner. */
+static size_t owner_of(const struct late *late, size_t probe)
+{
+	for (size_t i = 0; i < probe; i++)
+		if (!strcmp(late->probes->items[i].program, late->probes->items[probe].program))
+			return i;
+	return probe;
+}
+
+static struct late_part *part_of(struct late_file *file, size_t probe)
+{
+	for (size_t i = 0; i < file->part_count; i++)
+		if (file->parts[i].probe == probe)
+			return &file->parts[i];
+	if (file->part_count == LATE_PARTS_MAX)
+		return NULL;
+	file->parts[file->part_count].probe = probe;
+	return &file->parts[file->part_count++];
+}
+
+static void take_site(struct late *late, struct late_file *file, size_t probe,
+		      const struct site *site)
+{
+	const struct probe *spec = &late->probes->items[probe];
+	struct late_part *part = part_of(file, owner_of(late, probe));
+	struct capture_places *places = part ? &part->places : NULL;
+
+	if (!places || site->kind == SITE_RESOLVER || places->count == CAPTURE_PLACES_MAX ||
+	    (spec->kind != PROBE_UPROBE && site->at_return != RETURN_MAY))
+		return;
+	for (u32 i = 0; i < places->count; i++)
+		if (places->offsets[i] == site->offset)
+			return; /* one function under several names */
+	places->offsets[places->count] = site->offset;
+	places->cookies[places->count++] = spec->cookie;
+	file->site_count++;
+	note_price(late, spec, site);
+}
+
+static void look_for(struct late *late, struct late_file *file, size_t probe)
+{
+	const char *names = late->probes->items[probe].function;
+
+	for (const char *at = names; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
+		struct finding_result result;
+		char name[WORD_BYTES];
+		struct site site;
+
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ":"), at);
+		if (!worker_finding_search(late->worker, FINDING_FUNCTIONS, name, 0, &result) &&
+		    result.count && worker_finding_sites(late->worker, 0, &site, 1) == 1)
+			take_site(late, file, probe, &site);
+	}
+}
+
+static void find_sites(struct late *late, struct late_file *file, int fd)
+{
+	struct finding_file facts;
+
+	if (worker_finding_open(late->worker, fd, &facts))
+		return;
+	/* Go has an allocator of its own, and must not have its returns probed. */
+	for (size_t i = 0; !facts.is_go && i < late->probes->count; i++)
+		if (late->probes->items[i].is_late && !capture_failure(late->capture, i)->err &&
+		    !capture_is_resting(late->capture, i))
+			look_for(late, file, i);
+	worker_finding_close(late->worker);
+}
+
+/* pid 0: in all processes. */
+static void attach(struct late *late, const struct late_file *file, u32 pid)
+{
+	for (size_t i = 0; i < file->part_count; i++) {
+		const struct late_part *part = &file->parts[i];
+		int err = part->places.count
+				  ? capture_attach_late(late->capture, part->probe, file->fd,
+							&part->places, (pid_t)pid)
+				  : 0;
+
+		if (err && err != -ESRCH)
+			log_info("alloc: without %s in process %u: %s",
+				 late->probes->items[part->probe].program, pid, strerror(-err));
+	}
+}
+
+static void keep_file(struct late *late, const struct late_file *file, int fd, const char *path)
+{
+	struct late_file *kept = &late->files[late->file_count];
+
+	*kept = *file;
+	kept->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (kept->fd < 0)
+		return;
+	late->file_count++;
+	log_verbose("alloc: %zu places in %s: a call of malloc costs some %.1f us",
+		    file->site_count, path,
+		    (double)(late->price_ns[ALLOC_BY_MALLOC] + late->return_ns) / 1e3);
+	if (late->is_for_all)
+		attach(late, kept, 0);
+	for (size_t i = 0; i < late->pid_count; i++)
+		attach(late, kept, late->pids[i]);
+}
+
+/* --- as they come --- */
+
+static void on_file(void *context, u32 pid, int fd)
+{
+	char link[WORD_BYTES], path[FILE_BYTES];
+	struct late_file file = {0};
+	struct late *late = context;
+	ssize_t length;
+
+	if (late->is_given_up || late->file_count == LATE_FILES_MAX)
+		return;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, path, sizeof(path) - 1);
+	path[length < 0 ? 0 : length] = '\0';
+	if (!is_allocator(path) && !is_executable_of(pid, fd))
+		return;
+	find_sites(late, &file, fd);
+	if (file.site_count)
+		keep_file(late, &file, fd, path);
+}
+
+static void on_process(void *context, u32 pid)
+{
+	struct late *late = context;
+
+	if (late->is_for_all || late->is_given_up)
+		return;
+	for (size_t i = 0; i < late->pid_count; i++)
+		if (late->pids[i] == pid)
+			return;
+	if (late->attached_count == LATE_PROCESSES_MAX) {
+		if (!late->is_full_told)
+			log_info("alloc: there were %d processes: malloc is not measured in those "
+				 "that come now",
+				 LATE_PROCESSES_MAX);
+		late->is_full_told = true;
+		return;
+	}
+	late->attached_count++;
+	late->pids[late->pid_count++] = pid;
+	for (size_t i = 0; i < late->file_count; i++)
+		attach(late, &late->files[i], pid);
+}
+
+/* Its links go with all others, as each takes its time: so there can only be so many. */
+static void on_gone(void *context, u32 pid)
+{
+	struct late *late = context;
+
+	for (size_t i = 0; i < late->pid_count; i++)
+		if (late->pids[i] == pid) {
+			late->pids[i] = late->pids[--late->pid_count];
+			return;
+		}
+}
+
+/* --- the price --- */
+
+static void add_calls(void *context, const void *of_cpu)
+{
+	const struct alloc_choice *choice = of_cpu;
+	u64 *calls = context;
+
+	for (int i = 0; i < ALLOC_FUNCTION_COUNT; i++)
+		calls[i] += choice->calls[i];
+}
+
+static int read_calls(const struct late *late, u64 ret_calls[LATE_FUNCTIONS_MAX])
+{
+	memset(ret_calls, 0, LATE_FUNCTIONS_MAX * sizeof(*ret_calls));
+	return capture_read_cpus(late->capture, "alloc_choices", sizeof(struct alloc_choice),
+				 add_calls, ret_calls);
+}
+
+static void give_up(struct late *late, double rate, double share, struct brake_step *ret_step)
+{
+	for (size_t i = 0; i < late->probes->count; i++)
+		if (late->probes->items[i].is_late)
+			capture_detach_probe(late->capture, i);
+	late->is_given_up = true;
+	snprintf(ret_step->what, sizeof(ret_step->what),
+		 "alloc: malloc and the like are not measured any more");
+	snprintf(ret_step->why, sizeof(ret_step->why),
+		 "%.0f calls a second would cost %.0f %% of a CPU, and %.0f %% is the limit; "
+		 "--force goes on",
+		 rate, share * 100, late->limit * 100);
+}
+
+static void tell(struct late *late, double rate, double share)
+{
+	late->is_told = true;
+	log_info("alloc: %.0f calls a second of malloc and the like, which costs %.1f %% of a "
+		 "CPU%s",
+		 rate, share * 100,
+		 late->is_forced && share > late->limit ? "; --force goes on" : "");
+}
+
+bool late_watch(struct late *late, struct brake_step *ret_step)
+{
+	u64 now_ns = clock_now_ns(), calls[LATE_FUNCTIONS_MAX], sum = 0;
+	double cost_ns = 0, span_ns = (double)(now_ns - late->looked_ns);
+	bool is_first = !late->looked_ns;
+
+	if (!late->file_count || late->is_given_up || now_ns - late->looked_ns < LOOK_NS ||
+	    read_calls(late, calls))
+		return false;
+	for (int i = 0; i < LATE_FUNCTIONS_MAX; i++) {
+		sum += calls[i] - late->calls[i];
+		cost_ns += (double)(calls[i] - late->calls[i]) *
+			   (double)(late->price_ns[i] + late->return_ns);
+	}
+	memcpy(late->calls, calls, sizeof(calls));
+	late->looked_ns = now_ns;
+	if (is_first || !sum)
+		return false;
+	if (!late->is_told)
+		tell(late, (double)sum / span_ns * 1e9, cost_ns / span_ns);
+	if (late->is_forced || cost_ns / span_ns <= late->limit)
+		return false;
+	give_up(late, (double)sum / span_ns * 1e9, cost_ns / span_ns, ret_step);
+	return true;
+}

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sites.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../base/cleanup.h"
+#include "../base/utf8.h"
+#include "debugdata.h"
+#include "demangle.h"
+#include "elf_section.h"
+#include "spans.h"
+#include "symbol_table.h"
+#include "symbols.h"
+
+#define NAMES_MAX (1u << 21)
+#define TEXT_MAX  (128u << 20)
+#define CODE_MAX  16 /* bytes of one instruction: at most 15 */
+#define SEGMENTS  64 /* that are looked at */
+
+/* Functions that do not return as others do; a return probe would break the process. */
+static const char *const odd_returns[] = {
+	"setjmp",	  "_setjmp",
+	"sigsetjmp",	  "__sigsetjmp",
+	"vfork",	  "__vfork",
+	"getcontext",	  "swapcontext",
+	"makecontext",	  "setcontext",
+	"clone",	  "__clone",
+	"clone3",	  "__clone3",
+	"_start",	  "__restore_rt",
+	"longjmp",	  "_longjmp",
+	"siglongjmp",	  "__longjmp_chk",
+	"_dl_start_user", "_dl_runtime_resolve*",
+	"_dl_tlsdesc_*",  "__tls_get_addr_slow",
+};
+
+bool sites_fits(const char *pattern, const char *text)
+{
+	const char *star = NULL, *retry = NULL;
+
+	while (*text) {
+		if (*pattern == '*') {
+			star = pattern++;
+			retry = text;
+		} else if (*pattern == '?' || *pattern == *text) {
+			pattern++;
+			text++;
+		} else if (star) {
+			pattern = star + 1;
+			text = ++retry;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return !*pattern;
+}
+
+/* --- the list --- */
+
+int sites_add(struct sites *sites, const struct site *site)
+{
+	sites->matched++;
+	if (sites->count == SITES_MAX)
+		return -E2BIG;
+	if (!(sites->count & (sites->count - 1))) { /* room for a power of two of them */
+		void *items = reallocarray(sites->items, sites->count ? sites->count * 2 : 1,
+					   sizeof(*site));
+
+		if (!items)
+			return -ENOMEM;
+		sites->items = items;
+	}
+	sites->items[sites->count++] = *site;
+	return 0;
+}
+
+void sites_free(struct sites *sites)
+{
+	free(sites->items);
+	*sites = (struct sites){0};
+}
+
+/* Of several names of one place, the one of a function is first, then the shortest. */
+static int by_offset(const void *a, const void *b)
+{
+	const struct site *left = a, *right = b;
+	size_t left_length = strlen(left->name), right_length = strlen(right->name);
+
+	if (left->offset != right->offset)
+		return left->offset < right->offset ? -1 : 1;
+	if (left->kind != right->kind)
+		return left->kind < right->kind ? -1 : 1;
+	if (left_length != right_length)
+		return left_length < right_length ? -1 : 1;
+	return strcmp(left->name, right->name);
+}
+
+void sites_settle(struct sites *sites)
+{
+	size_t kept = 0;
+
+	if (!sites->count)
+		return;
+	qsort(sites->items, sites->count, sizeof(*sites->items), by_offset);
+	for (size_t i = 1; i < sites->count; i++)
+		if (sites->items[i].offset != sites->items[kept].offset)
+			sites->items[++kept] = sites->items[i];
+	sites->matched -= sites->count - (kept + 1); /* other names of the same */
+	sites->count = kept + 1;
+}
+
+/* --- places --- */
+
+bool sites_offset_of(const struct elf_file *file, u64 address, bool is_code, u64 *ret_offset)
+{
+	size_t count;
+
+	if (elf_getphdrnum(file->elf, &count))
+		return false;
+	for (size_t i = 0; i < count && i < SEGMENTS; i++) {
+		GElf_Phdr segment;
+
+		if (!gelf_getphdr(file->elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
+		    (is_code && !(segment.p_flags & PF_X)) || address < segment.p_vaddr ||
+		    address - segment.p_vaddr >= segment.p_filesz)
+			continue;
+		*ret_offset = address - segment.p_vaddr + segment.p_offset;
+		return true;
+	}
+	return false;
+}
+
+/* The address of code at an offset: false if no executable segment has it. */
+static bool address_of(const struct elf_file *file, u64 offset, u64 *ret_address)
+{
+	size_t count;
+
+	if (elf_getphdrnum(file->elf, &count))
+		return false;
+	for (size_t i = 0; i < count && i < SEGMENTS; i++) {
+		GElf_Phdr segment;
+
+		if (!gelf_getphdr(file->elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
+		    !(segment.p_flags & PF_X) || offset < segment.p_offset ||
+		    offset - segment.p_offset >= segment.p_filesz)
+			continue;
+		*ret_address = offset - segment.p_offset + segment.p_vaddr;
+		return true;
+	}
+	return false;
+}
+
+enum site_price sites_price_at(const struct elf_file *file, u64 offset)
+{
+	u8 code[CODE_MAX];
+	size_t image_size = 0;
+	const char *image;
+	ssize_t got;
+
+	if (offset > INT64_MAX - CODE_MAX)
+		return PRICE_UNKNOWN;
+	if (file->fd >= 0) {
+		got = pread(file->fd, code, sizeof(code), (off_t)offset);
+		return site_price(code, got > 0 ? (size_t)got : 0);
+	}
+	image = elf_rawfile(file->elf, &image_size);
+	if (!image || offset >= image_size)
+		return PRICE_UNKNOWN;
+	image_size -= offset;
+	if (image_size > sizeof(code))
+		image_size = sizeof(code);
+	memcpy(code, image + offset, image_size);
+	return site_price(code, image_size);
+}
+
+/* --- the file --- */
+
+static bool is_go(const struct elf_file *file)
+{
+	GElf_Shdr header;
+
+	return elf_section_find(file, ".gopclntab", &header) ||
+	       elf_section_find(file, ".go.buildinfo", &header) ||
+	       elf_section_find(file, ".note.go.buildid", &header) ||
+	       elf_section_find(file, ".data.rel.ro.gopclntab", &header);
+}
+
+void sites_facts(const struct elf_file *file, const struct elf_file *debug_file,
+		 struct sites_facts *ret_facts)
+{
+	GElf_Ehdr header;
+	GElf_Shdr section;
+
+	*ret_facts = (struct sites_facts){
+		.is_go = is_go(file),
+		.is_full = symbols_are_full(file) || (debug_file && symbols_are_full(debug_file)),
+		.has_dwarf =
+			elf_section_find(debug_file ? debug_file : file, ".debug_info", &section),
+		.is_position_independent =
+			gelf_getehdr(file->elf, &header) && header.e_type == ET_DYN,
+	};
+}
+
+/* --- functions --- */
+
+/* All names of all tables, each address as often as it has one. */
+static int gather(const struct elf_file *file, const struct elf_file *debug_file,
+		  struct spans *spans)
+{
+	_cleanup_free_ void *image = NULL;
+	struct elf_file inner;
+	size_t size;
+	int err = symbol_table_add(spans, file, ".symtab", NAME_SYMTAB);
+
+	if (!err)
+		err = symbol_table_add(spans, file, ".dynsym", NAME_DYNSYM);
+	if (!err && debug_file)
+		err = symbol_table_add(spans, debug_file, ".symtab", NAME_DEBUG_FILE);
+	if (err || debugdata_unpack(file, &image, &size) ||
+	    elf_file_open_memory(image, size, &inner))
+		return err;
+	err = symbol_table_add(spans, &inner, ".symtab", NAME_DEBUGDATA);
+	elf_file_close(&inner);
+	return err;
+}
+
+static bool is_mangled(const char *name)
+{
+	return !strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2);
+}
+
+/* C++ and Rust names are typed as people write them, with their parameters or without. */
+static bool fits_demangled(const char *pattern, const char *name)
+{
+	char text[DEMANGLED_MAX], *parameters;
+
+	if (!is_mangled(name) || !strpbrk(pattern, ":(<"))
+		return false;
+	demangle(name, text, sizeof(text));
+	if (sites_fits(pattern, text))
+		return true;
+	parameters = strchr(text, '(');
+	if (!parameters || parameters == text)
+		return false;
+	*parameters = '\0';
+	return sites_fits(pattern, text);
+}
+
+static bool returns_oddly(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(odd_returns); i++)
+		if (sites_fits(odd_returns[i], name))
+			return true;
+	return false;
+}
+
+/* The part of a function that is rarely needed, put elsewhere: jumped to, never called. */
+static bool is_cold(const char *name)
+{
+	const char *cold = strstr(name, ".cold");
+
+	return cold && (!cold[5] || cold[5] == '.');
+}
+
+static enum site_return judge_return(const struct sites_facts *facts, const struct span *span,
+				     const char *name, bool has_tables)
+{
+	if (facts->is_go)
+		return RETURN_GO;
+	if (span->is_label || span->is_open || is_cold(name))
+		return RETURN_NO_START;
+	return has_tables && is_mangled(name) ? RETURN_THROWS : RETURN_MAY;
+}
+
+struct search {
+	const struct elf_file *file;
+	struct sites_facts facts;
+	bool has_tables; /* of exceptions */
+	struct sites *sites;
+};
+
+static int take(const struct search *search, const struct span *span, const char *name)
+{
+	struct site site = {.size = span->is_open ? 0 : span->size};
+	int err;
+
+	if (!sites_offset_of(search->file, span->begin, true, &site.offset))
+		return 0;
+	site.kind = span->is_resolver ? SITE_RESOLVER : span->is_label ? SITE_LABEL : SITE_FUNCTION;
+	site.price = (u8)sites_price_at(search->file, site.offset);
+	site.at_return = (u8)judge_return(&search->facts, span, name, search->has_tables);
+	utf8_copy(site.name, sizeof(site.name), name, strlen(name));
+	err = sites_add(search->sites, &site);
+	return err == -E2BIG ? 0 : err;
+}
+
+static void begin_search(struct search *search, const struct elf_file *file,
+			 const struct elf_file *debug_file, struct sites *ret_sites)
+{
+	GElf_Shdr section;
+
+	*ret_sites = (struct sites){0};
+	*search = (struct search){.file = file, .sites = ret_sites};
+	search->has_tables = elf_section_find(file, ".gcc_except_table", &section);
+	sites_facts(file, debug_file, &search->facts);
+}
+
+/* Whichever of its names a function was found by. */
+static void mark_odd_returns(struct search *search, const struct spans *spans)
+{
+	struct sites *sites = search->sites;
+
+	for (size_t i = 0; i < spans->count; i++) {
+		u64 offset;
+
+		if (!returns_oddly(spans_name(spans, &spans->items[i])) ||
+		    !sites_offset_of(search->file, spans->items[i].begin, true, &offset))
+			continue;
+		for (size_t site = 0; site < sites->count; site++)
+			if (sites->items[site].offset == offset && !search->facts.is_go)
+				sites->items[site].at_return = RETURN_TWICE;
+	}
+}
+
+static int end_search(struct search *search, struct spans *spans, int err)
+{
+	if (!err && search->sites->count)
+		mark_odd_returns(search, spans);
+	spans_free(spans);
+	if (err)
+		sites_free(search->sites);
+	else
+		sites_settle(search->sites);
+	return err;
+}
+
+int sites_find(const struct elf_file *file, const struct elf_file *debug_file, const char *pattern,
+	       struct sites *ret_sites)
+{
+	bool has_wildcard = strpbrk(pattern, "*?");
+	struct search search;
+	struct spans spans;
+	int err;
+
+	begin_search(&search, file, debug_file, ret_sites);
+	spans_init(&spans, NAMES_MAX, TEXT_MAX);
+	err = gather(file, debug_file, &spans);
+	for (size_t i = 0; !err && i < spans.count; i++) {
+		const char *name = spans_name(&spans, &spans.items[i]);
+
+		/* Whoever means these names them. */
+		if (has_wildcard && (is_cold(name) || spans.items[i].is_label))
+			continue;
+		if (sites_fits(pattern, name) || fits_demangled(pattern, name))
+			err = take(&search, &spans.items[i], name);
+	}
+	return end_search(&search, &spans, err);
+}
+
+int sites_at(const struct elf_file *file, const struct elf_file *debug_file, u64 offset,
+	     struct sites *ret_sites)
+{
+	struct site site = {.offset = offset, .kind = SITE_OFFSET, .at_return = RETURN_NO_START};
+	struct search search;
+	struct spans spans;
+	u64 address;
+	int err;
+
+	*ret_sites = (struct sites){0};
+	if (!address_of(file, offset, &address))
+		return -ERANGE;
+	begin_search(&search, file, debug_file, ret_sites);
+	spans_init(&spans, NAMES_MAX, TEXT_MAX);
+	err = gather(file, debug_file, &spans);
+	for (size_t i = 0; !err && i < spans.count; i++)
+		if (spans.items[i].begin == address)
+			err = take(&search, &spans.items[i], spans_name(&spans, &spans.items[i]));
+	if (!err && !ret_sites->count) {
+		site.price = (u8)sites_price_at(file, offset);
+		err = sites_add(ret_sites, &site);
+	}
+	return end_search(&search, &spans, err);
+}

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Places for probes: in this very program, through a worker, as commands ask for them.
+ */
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../src/worker/finding.h"
+
+static struct {
+	struct queue *queue;
+	struct worker *worker;
+	int self_fd;
+} fixture;
+
+static int set_up(void **state)
+{
+	(void)state;
+	fixture.self_fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	if (fixture.self_fd < 0 || queue_create(QUEUE_BYTES_MIN, &fixture.queue))
+		return -1;
+	return worker_start(fixture.queue, NULL, 0, &fixture.worker);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	worker_stop(fixture.worker);
+	queue_destroy(fixture.queue);
+	close(fixture.self_fd);
+	return 0;
+}
+
+/* Names that nobody else has. */
+int sites_test_first(int value);
+int sites_test_second(int value);
+
+__attribute__((noinline, used)) int sites_test_first(int value)
+{
+	return value * 3 + (int)getpid();
+}
+
+__attribute__((noinline, used)) int sites_test_second(int value)
+{
+	return value * 5 + (int)getpid();
+}
+
+static inline __attribute__((always_inline)) int sites_test_inlined(int value)
+{
+	return value * 7 + sites_test_first(value);
+}
+
+#if defined(__x86_64__)
+/* What <sys/sdt.h> writes for a probe with four arguments. */
+#define USDT(provider, name, args)                                                                 \
+	__asm__ volatile("990: nop\n"                                                              \
+			 ".pushsection .note.stapsdt,\"?\",\"note\"\n"                             \
+			 ".balign 4\n .4byte 992f-991f, 994f-993f, 3\n"                            \
+			 "991: .asciz \"stapsdt\"\n992: .balign 4\n"                               \
+			 "993: .8byte 990b\n .8byte _.stapsdt.base\n .8byte 0\n"                   \
+			 ".asciz \"" provider "\"\n .asciz \"" name "\"\n .asciz \"" args "\"\n"   \
+			 "994: .balign 4\n.popsection\n"                                           \
+			 ".ifndef _.stapsdt.base\n"                                                \
+			 ".pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n"   \
+			 ".weak _.stapsdt.base\n.hidden _.stapsdt.base\n"                          \
+			 "_.stapsdt.base: .space 1\n.size _.stapsdt.base, 1\n.popsection\n"        \
+			 ".endif\n")
+#endif
+
+static u64 offset_of(const void *code)
+{
+	char line[512];
+	FILE *maps = fopen("/proc/self/maps", "r");
+	u64 address = (u64)(uintptr_t)code, found = 0;
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		unsigned long begin, end, offset;
+
+		if (sscanf(line, "%lx-%lx %*s %lx", &begin, &end, &offset) == 3 &&
+		    address >= begin && address < end)
+			found = address - begin + offset;
+	}
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+static void function_is_found_by_name(void **state)
+{
+	struct finding_file file;
+	struct site sites[4];
+
+	(void)state;
+	assert_int_equal(worker_find_functions(fixture.worker, fixture.self_fd, "sites_test_first",
+					       &file, sites, 4),
+			 1);
+	assert_int_equal(sites[0].offset, offset_of(sites_test_first));
+	assert_string_equal(sites[0].name, "sites_test_first");
+	assert_int_equal(sites[0].kind, SITE_FUNCTION);
+	assert_int_equal(sites[0].at_return, RETURN_MAY);
+	assert_true(sites[0].size > 0);
+	assert_int_not_equal(sites[0].price, PRICE_UNKNOWN);
+	assert_false(file.is_go);
+	assert_true(file.is_full);
+	assert_true(file.build_id_size > 0);
+}
+
+static void pattern_finds_each_once_and_counts_them(void **state)
+{
+	struct finding_result result;
+	struct finding_file file;
+	struct site sites[8];
+
+	(void)state;
+	assert_int_equal(worker_finding_open(fixture.worker, fixture.self_fd, &file), 0);
+	assert_int_equal(worker_finding_search(fixture.worker, FINDING_FUNCTIONS, "sites_test_*d*",
+					       0, &result),
+			 0);
+	assert_int_equal(result.count, 1);
+	assert_int_equal(worker_finding_search(fixture.worker, FINDING_FUNCTIONS, "sites_test_??*",
+					       0, &result),
+			 0);
+	assert_int_equal(result.count, 2);
+	assert_int_equal(result.matched, 2);
+	assert_int_equal(worker_finding_sites(fixture.worker, 1, sites, 8), 1);
+	assert_int_equal(worker_finding_sites(fixture.worker, 7, sites, 8), 0);
+	assert_int_equal(worker_finding_search(fixture.worker, FINDING_FUNCTIONS, "*", 0, &result),
+			 0);
+	assert_true(result.count > 200);
+	assert_int_equal(worker_finding_close(fixture.worker), 0);
+	assert_int_equal(worker_finding_sites(fixture.worker, 0, sites, 8), 0);
+	assert_int_equal(worker_finding_search(fixture.worker, FINDING_FUNCTIONS, "*", 0, &result),
+			 -EINVAL);
+}
+
+static void inlined_function_is_said_to_be(void **state)
+{
+	volatile int keep = sites_test_inlined(getpid());
+	struct finding_result result;
+	struct finding_file file;
+
+	(void)state;
+	(void)keep;
+	assert_int_equal(worker_finding_open(fixture.worker, fixture.self_fd, &file), 0);
+	assert_true(file.has_dwarf);
+	assert_int_equal(worker_finding_search(fixture.worker, FINDING_FUNCTIONS,
+					       "sites_test_inlined", 0, &result),
+			 0);
+	assert_int_equal(result.count, 0);
+	assert_true(result.is_inlined);
+	assert_int_equal(worker_finding_search(fixture.worker, FINDING_FUNCTIONS,
+					       "sites_test_nowhere", 0, &result),
+			 0);
+	assert_false(result.is_inlined);
+}
+
+static void offset_must_be_code(void **state)
+{
+	u64 offset = offset_of(sites_test_second);
+	struct finding_result result;
+	struct finding_file file;
+	struct site site;
+
+	(void)state;
+	assert_int_equal(worker_finding_open(fixture.worker, fixture.self_fd, &file), 0);
+	assert_int_equal(worker_finding_search(fixture.worker, FINDING_OFFSET, "", offset, &result),
+			 0);
+	assert_int_equal(worker_finding_sites(fixture.worker, 0, &site, 1), 1);
+	assert_string_equal(site.name, "sites_test_second");
+	assert_int_equal(site.at_return, RETURN_MAY);
+	assert_int_equal(
+		worker_finding_search(fixture.worker, FINDING_OFFSET, "", offset + 1, &result), 0);
+	assert_int_equal(worker_finding_sites(fixture.worker, 0, &site, 1), 1);
+	assert_int_equal(site.kind, SITE_OFFSET);
+	assert_int_equal(site.at_return, RETURN_NO_START);
+	assert_int_equal(worker_finding_search(fixture.worker, FINDING_OFFSET, "", 0, &result),
+			 -ERANGE);
+	assert_int_equal(
+		worker_finding_search(fixture.worker, FINDING_OFFSET, "", 1ULL << 60, &result),
+		-ERANGE);
+}
+
+static void what_would_break_the_process_has_no_return_probe(void **state)
+{
+	struct finding_file file;
+	struct site sites[4];
+
+	(void)state;
+	assert_int_equal(
+		worker_find_functions(fixture.worker, fixture.self_fd, "_start", &file, sites, 4),
+		1);
+	assert_int_not_equal(sites[0].at_return, RETURN_MAY);
+}
+
+static int open_library(const char *name)
+{
+	struct link_map *map = NULL;
+	void *handle = dlopen(name, RTLD_LAZY);
+	int fd = -1;
+
+	if (handle && !dlinfo(handle, RTLD_DI_LINKMAP, &map))
+		fd = open(map->l_name, O_RDONLY | O_CLOEXEC);
+	return fd;
+}
+
+static void library_has_its_exported_names(void **state)
+{
+	int fd = open_library("libc.so.6");
+	struct finding_file file;
+	struct site sites[16];
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_true(worker_find_functions(fixture.worker, fd, "malloc", &file, sites, 16) >= 1);
+	assert_int_equal(sites[0].at_return, RETURN_MAY);
+	assert_true(worker_find_functions(fixture.worker, fd, "setjmp", &file, sites, 16) >= 1);
+	assert_int_equal(sites[0].at_return, RETURN_TWICE);
+	assert_true(worker_find_functions(fixture.worker, fd, "vfork", &file, sites, 16) >= 1);
+	assert_int_equal(sites[0].at_return, RETURN_TWICE);
+	assert_true(worker_find_functions(fixture.worker, fd, "memcpy", &file, sites, 16) >= 1);
+	assert_int_equal(sites[0].kind, SITE_RESOLVER);
+	close(fd);
+}
+
+static void what_is_no_program_is_refused(void **state)
+{
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	struct finding_result result;
+	struct finding_file file;
+
+	(void)state;
+	assert_int_equal(worker_finding_open(fixture.worker, fd, &file), -ENOEXEC);
+	close(fd);
+	assert_int_equal(worker_finding_search(fixture.worker, FINDING_FUNCTIONS, "*", 0, &result),
+			 -EINVAL);
+}
+
+static void patterns_fit_whole_names(void **state)
+{
+	(void)state;
+	assert_true(sites_fits("PQexec", "PQexec"));
+	assert_false(sites_fits("PQexec", "PQexecParams"));
+	assert_true(sites_fits("PQexec*", "PQexec"));
+	assert_true(sites_fits("*a*a*b", "aaaaaab"));
+	assert_false(sites_fits("*a*a*b", "aaaaaabc"));
+	assert_false(sites_fits("?", ""));
+	assert_true(sites_fits("*", ""));
+}
+
+#if defined(__x86_64__)
+
+static void expect_price(const char *code, size_t size, enum site_price price)
+{
+	assert_int_equal(site_price((const u8 *)code, size), price);
+}
+
+static void first_instruction_tells_the_price(void **state)
+{
+	(void)state;
+	expect_price("\x0f\x1f\x44\x00\x00", 5, PRICE_NOP5);
+	expect_price("\x90\xc3", 2, PRICE_EMULATED);		 /* nop */
+	expect_price("\x55\x48\x89\xe5", 4, PRICE_EMULATED);	 /* push %rbp */
+	expect_price("\x41\x57", 2, PRICE_EMULATED);		 /* push %r15 */
+	expect_price("\xe9\x00\x00\x00\x00", 5, PRICE_EMULATED); /* jmp */
+	expect_price("\x0f\x84\x00\x00\x00\x00", 6, PRICE_EMULATED);
+	expect_price("\xf3\x0f\x1e\xfa", 4, PRICE_STEPPED); /* endbr64 */
+	expect_price("\x48\x83\xec\x08", 4, PRICE_STEPPED); /* sub $8,%rsp */
+	expect_price("\x89\xf8", 2, PRICE_STEPPED);	    /* mov */
+	expect_price("", 0, PRICE_UNKNOWN);
+}
+
+static void expect_arg(const char *text, enum site_arg_kind kind, int size, int place, s64 value)
+{
+	struct site_arg arg = site_parse_arg(text, strlen(text));
+
+	assert_int_equal(arg.kind, kind);
+	assert_int_equal(arg.size, size);
+	assert_int_equal(arg.place, place);
+	assert_int_equal(arg.value, value);
+}
+
+static void arguments_of_usdt_are_understood(void **state)
+{
+	(void)state;
+	expect_arg("8@%rdi", ARG_REGISTER, 8, 14, 0);
+	expect_arg("-4@%eax", ARG_REGISTER, -4, 10, 0);
+	expect_arg("1@%r10b", ARG_REGISTER, 1, 7, 0);
+	expect_arg("-4@-12(%rbp)", ARG_MEMORY, -4, 4, -12);
+	expect_arg("8@(%rsp)", ARG_MEMORY, 8, 19, 0);
+	expect_arg("8@0x10(%rsp)", ARG_MEMORY, 8, 19, 16);
+	expect_arg("8@$5", ARG_CONSTANT, 8, 0, 5);
+	expect_arg("-4@$-5", ARG_CONSTANT, -4, 0, -5);
+	expect_arg("8@12(%rbx,%rax,8)", ARG_ODD, 0, 0, 0);
+	expect_arg("8@counter(%rip)", ARG_ODD, 0, 0, 0);
+	expect_arg("8f@%xmm0", ARG_ODD, 0, 0, 0);
+	expect_arg("3@%rax", ARG_ODD, 0, 0, 0);
+	expect_arg("8@", ARG_ODD, 0, 0, 0);
+	expect_arg("", ARG_ODD, 0, 0, 0);
+	expect_arg("8@$", ARG_ODD, 0, 0, 0);
+	expect_arg("8@%rdi ", ARG_ODD, 0, 0, 0);
+}
+
+static void usdt_probes_are_found_with_their_arguments(void **state)
+{
+	struct finding_result result;
+	struct finding_file file;
+	struct site sites[4];
+
+	(void)state;
+	USDT("dwelltest", "begin", "8@%rdi -4@-12(%rbp) 8@$5 8@sym(%rip)");
+	USDT("dwelltest", "end", "");
+	assert_int_equal(worker_finding_open(fixture.worker, fixture.self_fd, &file), 0);
+	assert_int_equal(
+		worker_finding_search(fixture.worker, FINDING_USDT, "dwelltest:begin", 0, &result),
+		0);
+	assert_int_equal(result.count, 1);
+	assert_int_equal(worker_finding_sites(fixture.worker, 0, sites, 4), 1);
+	assert_string_equal(sites[0].name, "dwelltest:begin");
+	assert_int_equal(sites[0].kind, SITE_USDT);
+	assert_int_equal(sites[0].price, PRICE_EMULATED);
+	assert_int_equal(sites[0].semaphore, 0);
+	assert_int_equal(sites[0].arg_count, 4);
+	assert_int_equal(sites[0].args[1].value, -12);
+	assert_int_equal(sites[0].args[3].kind, ARG_ODD);
+	assert_int_equal(
+		worker_finding_search(fixture.worker, FINDING_USDT, "dwelltest:*", 0, &result), 0);
+	assert_int_equal(result.count, 2);
+	assert_int_equal(worker_finding_search(fixture.worker, FINDING_USDT, "other:*", 0, &result),
+			 0);
+	assert_int_equal(result.count, 0);
+}
+
+#endif
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(function_is_found_by_name),
+		cmocka_unit_test(pattern_finds_each_once_and_counts_them),
+		cmocka_unit_test(inlined_function_is_said_to_be),
+		cmocka_unit_test(offset_must_be_code),
+		cmocka_unit_test(what_would_break_the_process_has_no_return_probe),
+		cmocka_unit_test(library_has_its_exported_names),
+		cmocka_unit_test(what_is_no_program_is_refused),
+		cmocka_unit_test(patterns_fit_whole_names),
+#if defined(__x86_64__)
+		cmocka_unit_test(first_instruction_tells_the_price),
+		cmocka_unit_test(arguments_of_usdt_are_understood),
+		cmocka_unit_test(usdt_probes_are_found_with_their_arguments),
+#endif
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
