@@ -11,7 +11,7 @@
 #define REACH	    3	  /* buckets to each side that are averaged, twice */
 #define VARIANCE    0.097 /* what that leaves of a count's variance: the sum of squared weights */
 #define DEEP	    0.5	  /* a valley is below so much of the lower hump */
-#define SURE	    4	  /* standard deviations */
+#define SURE	    6	  /* standard deviations */
 #define LEAST_SHARE 200	  /* a hump has one of so many values at least */
 #define LEAST_COUNT 20
 #define APART	    2	/* times as large is the next hump, at least */
@@ -34,11 +34,14 @@ struct work {
 /* Small whole numbers leave buckets between them empty, which are no valleys. */
 static void spread(const struct hist *hist, double *density)
 {
-	u32 before = 0;
+	u32 before = hist_place(1);
 
 	for (u32 i = 0; i < HIST_BUCKETS; i++)
 		density[i] = (double)hist->buckets[i];
-	for (u64 value = 1; value < DENSE; value++) {
+	/* Those of 0 and 1 would have their room below. */
+	density[0] /= HIST_PER_OCTAVE;
+	density[1] /= HIST_PER_OCTAVE;
+	for (u64 value = 2; value < DENSE; value++) {
 		u32 place = hist_place(value);
 
 		for (u32 i = before + 1; i <= place; i++)

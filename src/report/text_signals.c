@@ -114,8 +114,9 @@ static void print_unmatched(const struct digest *digest, const struct page *page
 	format_add(line, sizeof(line), "unmatched: %s (%s): ", NUMBER(all),
 		   SHARE(all, all + count));
 	format_add(line, sizeof(line),
-		   "%s starts were given up, %s ends had no start, %s starts had no end within "
-		   "--pair-limit",
+		   "starts that were given up %s, ends without a start %s, starts without an end "
+		   "within "
+		   "--pair-limit %s",
 		   NUMBER(starts), NUMBER(ends), NUMBER(expired));
 	print_line(page, "", line);
 }
@@ -188,8 +189,8 @@ static void print_doubts(const struct digest *digest, const struct page *page)
 			   " %s series are of signals that this dwell does not know.",
 			   NUMBER(signals->unknown));
 	if (signals->damaged)
-		format_add(line, sizeof(line), " %s rows are damaged, and left out.",
-			   NUMBER(signals->damaged));
+		format_add(line, sizeof(line), " Of %s row%s the buckets are damaged.",
+			   NUMBER(signals->damaged), signals->damaged == 1 ? "" : "s");
 	fputc('\n', page->out);
 	page_wrap(page, 0, 2, line);
 }
@@ -200,4 +201,7 @@ void text_signals(const struct digest *digest, const struct page *page)
 		print_signal(digest, page, &digest->signals.of[i]);
 	if (digest->signals.count)
 		print_doubts(digest, page);
+	else if (digest->options->signals)
+		fputs("\nThe session has no signals of these: dwell record -s measures them.\n",
+		      page->out);
 }
