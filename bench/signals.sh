@@ -11,6 +11,10 @@ rows() {
 	cat <<-END
 		runq_switch|sched_switch|runq|$ORACLE pingpong
 		offcpu_switch|sched_switch|offcpu|$ORACLE pingpong
+		sched_switched|sched_switch|sched|$ORACLE pingpong
+		sched_wakes|sched_waking|sched|$ORACLE pingpong
+		syscalls_exit|sys_exit|syscalls|$ORACLE syscalls
+		faults_minor|page_fault_user|faults|$ORACLE faults
 	END
 }
 

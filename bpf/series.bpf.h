@@ -168,6 +168,14 @@ static __always_inline bool series_is_at(const struct series_key *key, u32 slot)
 	return place && place->is_ready == SERIES_READY && series_key_is(&place->key, key);
 }
 
+/* The place of a key, by way of where it was found before, which the caller keeps; 0 at first. */
+static __always_inline u32 series_find_again(struct series_key *key, u32 *place)
+{
+	if (!series_is_at(key, *place))
+		*place = series_find(key);
+	return *place;
+}
+
 /* Whose: a followed thread's process. */
 static __always_inline void series_of(struct series_key *key, const struct ledger_task *account)
 {

@@ -8,19 +8,24 @@
 #include "../../bpf/common.bpf.h"
 #include "faults.h"
 
+struct faults_here {
+	u64 left;      /* faults until the next one whose stack is taken */
+	u32 places[2]; /* where the last one was counted, of each kind */
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, u64);
-} faults_left SEC(".maps"); /* faults until the next one whose stack is taken */
+	__type(value, struct faults_here);
+} faults_cpus SEC(".maps");
 
-static __always_inline void count_stack(void *ctx, const struct ledger_task *account,
-					struct series_key *key, u64 ns)
+static __always_inline void count_stack(void *ctx, struct faults_here *here,
+					const struct ledger_task *account, struct series_key *key,
+					u64 ns)
 {
-	u32 zero = 0, stop;
-	u64 *left = bpf_map_lookup_elem(&faults_left, &zero);
-	u64 weight = left ? series_weight_of_next(left) : 0;
+	u64 weight = series_weight_of_next(&here->left);
+	u32 stop;
 	struct stack_wish wish = {
 		.context = STACK_RESUME,
 		.tgid = account->tgid,
@@ -44,22 +49,23 @@ static __always_inline int fault_ends(void *ctx, u32 kind, bool with_stacks)
 {
 	struct ledger_task *account = account_of_current();
 	struct series_key key = {.signal = SIG_FAULTS, .kind = (u8)kind};
+	u32 zero = 0, slot;
+	struct faults_here *here = bpf_map_lookup_elem(&faults_cpus, &zero);
 	u64 began, now, ns;
-	u32 slot;
 
-	if (!account || !ledger_is_split(account))
+	if (!here || !account || !ledger_is_split(account))
 		return 0;
 	began = account->fault_ns;
 	account->fault_ns = 0;
 	now = bpf_ktime_get_ns();
 	ns = began && now > began ? now - began : 0;
 	series_of(&key, account);
-	slot = series_find(&key);
+	slot = series_find_again(&key, &here->places[kind]);
 	series_add(slot, ns);
 	if (!began)
 		series_count(slot, orphan_ends);
 	if (with_stacks)
-		count_stack(ctx, account, &key, ns);
+		count_stack(ctx, here, account, &key, ns);
 	return 0;
 }
 

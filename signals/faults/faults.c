@@ -11,16 +11,16 @@
 	{                                                                                          \
 		.program = name, .is_rare = true, .kind = PROBE_PERF, .stacks = which,             \
 		.perf_type = PERF_TYPE_SOFTWARE, .perf_config = event, .perf_period = 1,           \
-		.maps = {PROBE_ACCOUNTS, PROBE_SERIES, ##__VA_ARGS__},                             \
+		.maps = {PROBE_ACCOUNTS, PROBE_SERIES, "faults_cpus", ##__VA_ARGS__},              \
 	}
 
 static const struct probe probes[] = {
 	FAULT("faults_minor", PERF_COUNT_SW_PAGE_FAULTS_MIN, PROBE_WITHOUT_STACKS),
 	FAULT("faults_major", PERF_COUNT_SW_PAGE_FAULTS_MAJ, PROBE_WITHOUT_STACKS),
-	FAULT("faults_minor_stacks", PERF_COUNT_SW_PAGE_FAULTS_MIN, PROBE_WITH_STACKS, PROBE_STACKS,
-	      "faults_left"),
-	FAULT("faults_major_stacks", PERF_COUNT_SW_PAGE_FAULTS_MAJ, PROBE_WITH_STACKS, PROBE_STACKS,
-	      "faults_left"),
+	FAULT("faults_minor_stacks", PERF_COUNT_SW_PAGE_FAULTS_MIN, PROBE_WITH_STACKS,
+	      PROBE_STACKS),
+	FAULT("faults_major_stacks", PERF_COUNT_SW_PAGE_FAULTS_MAJ, PROBE_WITH_STACKS,
+	      PROBE_STACKS),
 };
 
 static const struct series_kind kinds[] = {

@@ -6,6 +6,9 @@
 #include "../../bpf/common.bpf.h"
 #include "sched.h"
 
+#define TASK_DEAD  0x80
+#define PLACES_MAX 8 /* 2^n */
+
 /* What happens on this CPU. No thread's own storage: none may be made where locks are held. */
 struct sched_here {
 	u64 since_ns; /* of the stay under way */
@@ -14,6 +17,11 @@ struct sched_here {
 	u64 burst_ns; /* since when */
 	u64 woken;    /* how many different ones since then, at least */
 	u64 seen[4];  /* a bit for each, by a hash: two may share one */
+
+	/* Where was counted before: what runs here in turns is few. */
+	u32 cpu_place;
+	u32 wake_place;
+	u32 run_places[PLACES_MAX];
 };
 
 struct {
@@ -31,22 +39,27 @@ static __always_inline struct sched_here *sched_here(void)
 }
 
 /* A stay that is over, of its process, and of its CPU. */
-static __always_inline void count_stay(const struct ledger_task *account, u64 ns)
+static __always_inline void count_stay(struct sched_here *here, const struct ledger_task *account,
+				       u64 ns)
 {
 	struct series_key key = {.signal = SIG_SCHED, .kind = SCHED_CPU};
 
+	u64 place = account->tgid;
+
 	key.detail = (u16)bpf_get_smp_processor_id();
-	series_add(series_find(&key), ns);
+	series_add(series_find_again(&key, &here->cpu_place), ns);
 	key.kind = SCHED_RUN;
-	key.detail = 0;
+	key.detail = SERIES_NO_CPU;
 	series_of(&key, account);
-	series_add(series_find(&key), ns);
+	ledger_bound(place, PLACES_MAX - 1);
+	series_add(series_find_again(&key, &here->run_places[place]), ns);
 }
 
 static __always_inline void count_starved(struct task_struct *task,
 					  const struct ledger_task *account)
 {
-	struct series_key key = {.signal = SIG_SCHED, .kind = SCHED_STARVED};
+	struct series_key key = {
+		.signal = SIG_SCHED, .kind = SCHED_STARVED, .detail = SERIES_NO_CPU};
 	struct slow_event event = {.ns = account->in_queue_ns};
 
 	series_of(&key, account);
@@ -55,10 +68,20 @@ static __always_inline void count_starved(struct task_struct *task,
 		slow_send(task, &key, &event);
 }
 
+/* The account of one that leaves for good is closed by now; its last stay counts all the same. */
+static __always_inline struct ledger_task *account_of_leaving(struct task_struct *task)
+{
+	struct ledger_task *account = account_place(task);
+
+	if (!account || account->begin_ns)
+		return account;
+	return (task_state(task) & TASK_DEAD) && !account->is_unwanted ? account : NULL;
+}
+
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(sched_switched, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	struct ledger_task *leaves = prev->pid ? account_of(prev) : NULL;
+	struct ledger_task *leaves = prev->pid ? account_of_leaving(prev) : NULL;
 	struct ledger_task *comes = next->pid ? account_of(next) : NULL;
 	struct ledger_cpu *cpu = this_cpu_account();
 	struct sched_here *here = sched_here();
@@ -68,7 +91,7 @@ int BPF_PROG(sched_switched, bool preempt, struct task_struct *prev, struct task
 		return 0;
 	now = cpu->last_ns; /* the ledger has just read the clock */
 	if (leaves && here->pid == (u32)prev->pid && now > here->since_ns)
-		count_stay(leaves, now - here->since_ns);
+		count_stay(here, leaves, now - here->since_ns);
 	here->since_ns = now;
 	here->pid = (u32)next->pid;
 	if (comes && comes->in_queue_ns >= SCHED_STARVED_NS)
@@ -84,7 +107,8 @@ SEC("?tp_btf/sched_migrate_task")
 int BPF_PROG(sched_migrated, struct task_struct *task, int to)
 {
 	struct ledger_task *account = account_of(task);
-	struct series_key key = {.signal = SIG_SCHED, .kind = SCHED_MIGRATION};
+	struct series_key key = {
+		.signal = SIG_SCHED, .kind = SCHED_MIGRATION, .detail = SERIES_NO_CPU};
 
 	if (!account)
 		return 0;
@@ -123,7 +147,8 @@ int BPF_PROG(sched_wakes, struct task_struct *task)
 {
 	struct ledger_cpu *cpu = this_cpu_account();
 	struct sched_here *here = sched_here();
-	struct series_key key = {.signal = SIG_SCHED, .kind = SCHED_WAKEUP};
+	struct series_key key = {
+		.signal = SIG_SCHED, .kind = SCHED_WAKEUP, .detail = SERIES_NO_CPU};
 	struct ledger_task *account;
 	u32 waker = (u32)bpf_get_current_pid_tgid();
 	u64 now;
@@ -138,6 +163,6 @@ int BPF_PROG(sched_wakes, struct task_struct *task)
 		begin_burst(here, waker, now);
 	note_woken(here, (u32)task->pid);
 	series_of(&key, account);
-	series_add(series_find(&key), here->woken);
+	series_add(series_find_again(&key, &here->wake_place), here->woken);
 	return 0;
 }

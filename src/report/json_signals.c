@@ -46,8 +46,9 @@ static void add_field(const struct digest *digest, const struct measured *of,
 		return;
 	series_field_text(digest, of, field, value, text, sizeof(text));
 	set(row, field->name, "",
-	    field->kind == FIELD_NUMBER || field->kind == FIELD_CPU ? json_number(value)
-								    : text_or_null(text));
+	    field->kind == FIELD_NUMBER || (field->kind == FIELD_CPU && value != SERIES_NO_CPU)
+		    ? json_number(value)
+		    : text_or_null(text));
 	switch (field->kind) {
 	case FIELD_OBJECT:
 	case FIELD_ADDRESS:

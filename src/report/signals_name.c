@@ -99,8 +99,11 @@ void series_field_text(const struct digest *digest, const struct measured *of,
 	case FIELD_LABEL:
 		name_label(digest, of, field, value, buf, size);
 		return;
-	case FIELD_NUMBER:
 	case FIELD_CPU:
+		if (value == SERIES_NO_CPU)
+			return;
+		/* fallthrough */
+	case FIELD_NUMBER:
 		name_text(NULL, value, buf, size);
 		return;
 	}

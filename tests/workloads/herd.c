@@ -61,46 +61,57 @@ void do_herd(void)
 	_exit(0); /* the others end with it */
 }
 
-static void read_delay(long long *ret_ns, long long *ret_times)
+static void add_delay(int tid, long long *ns, long long *count)
 {
-	FILE *file = fopen("/proc/thread-self/schedstat", "r");
-	long long ran;
+	long long ran, waited, times;
+	char path[64];
+	FILE *file;
 
-	if (!file || fscanf(file, "%lld %lld %lld", &ran, ret_ns, ret_times) != 3)
+	snprintf(path, sizeof(path), "/proc/self/task/%d/schedstat", tid);
+	file = fopen(path, "r");
+	if (!file || fscanf(file, "%lld %lld %lld", &ran, &waited, &times) != 3)
 		skip("this kernel does not count how long threads wait for a CPU");
 	fclose(file);
+	*ns += waited;
+	*count += times;
 }
 
-static long long delays[QUEUED], times[QUEUED];
+static atomic_int tids[QUEUED];
 
+/* Busy, then out of the way, so that the kernel's count stands still when it is read. */
 static void *queue_up(void *place)
 {
-	long i = (long)place;
 	long long end = now() + 600 * MS;
 
 	while (now() < end)
 		;
-	read_delay(&delays[i], &times[i]);
+	tids[(long)place] = gettid();
+	for (;;)
+		pause();
 	return NULL;
 }
 
-/* delay_ns, waits: by the kernel's count, of four threads on one CPU. */
+/* delay_ns, waits: by the kernel's count, of four threads on one CPU, and of the one that waits. */
 void do_queue(void)
 {
 	long long ns = 0, count = 0;
-	pthread_t threads[QUEUED];
+	pthread_t thread;
 	cpu_set_t one;
 
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
 	must(!sched_setaffinity(0, sizeof(one), &one), "stay on one CPU");
 	for (long i = 0; i < QUEUED; i++)
-		must(!pthread_create(&threads[i], NULL, queue_up, (void *)i), "thread");
-	for (int i = 0; i < QUEUED; i++) {
-		pthread_join(threads[i], NULL);
-		ns += delays[i];
-		count += times[i];
-	}
+		must(!pthread_create(&thread, NULL, queue_up, (void *)i), "thread");
+	for (int i = 0; i < QUEUED; i++)
+		while (!tids[i])
+			sleep_ms(50);
+	sleep_ms(50);
+	for (int i = 0; i < QUEUED; i++)
+		add_delay(tids[i], &ns, &count);
+	add_delay(gettid(), &ns, &count);
 	truth("delay_ns", ns);
 	truth("waits", count);
+	fflush(stdout);
+	_exit(0);
 }

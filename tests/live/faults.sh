@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# -s faults against the kernel's own count, and a program's own clock.
+. tests/lib.sh
+need_root
+. tests/signals.sh
+
+measure faults pages --stacks 1/10
+pid=$(truth pid)
+of() { sum faults ".kind == \"$1\" and .pid == $pid" "$2"; }
+check "minor faults are as many as the kernel says" within "$(of minor count)" "$(truth minor)" 2
+check "they took no longer than the program did" test "$(of minor sum_ns)" -le "$(truth fresh_ns)"
+check "by stack there are as many" within "$(of minor_stack count)" "$(truth minor)" $(($(truth minor) / 5))
+check "most of them where it touches fresh pages" jq -e --argjson pid "$pid" '[.signals.faults[]
+	| select(.kind == "minor_stack" and .pid == $pid)] | max_by(.count).stack | test("touch_fresh")' "$json"
+check "major faults are as many as the kernel says" is "$(of major count)" "$(truth major)"
+if [ "$(truth major)" -gt 100 ]; then
+	check "they took what the program waited" within "$(of major sum_ns)" "$(truth cold_ns)" \
+		$(($(truth cold_ns) / 20 + 100000))
+	check "that it waits for a disk is told" says faults "for pages from a disk"
+fi
+finish
