@@ -40,3 +40,4 @@ CREATE TABLE slow (window, ts_ns, signal, kind, pid, start_ns, tid, detail, obje
 	value1, cpu_ns, runq_ns, lock_ns, disk_ns, net_ns, other_ns);
 CREATE TABLE labels (signal, id, name, PRIMARY KEY (signal, id));
 CREATE TABLE shares (signal TEXT PRIMARY KEY, places, used, folded, lost, unpaired, slow_unspoken);
+CREATE TABLE block_regions (device, region, bytes, over_bytes, requests, PRIMARY KEY (device, region));
