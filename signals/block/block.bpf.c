@@ -18,7 +18,7 @@
 
 #define SIZE_CLASS_LEAST 12 /* log2: what is smaller is not told apart */
 
-/* What is kept of a request beside its pair's own, in pair->value. */
+/* What is kept of a request beside its pair's own, in pair->value; pair->tag is its bytes. */
 struct request_note {
 	u64 issue_ns;  /* 0: not yet */
 	u32 submitted; /* place of the submitter's series; SERIES_NONE: not followed */
@@ -127,7 +127,26 @@ static __always_inline void note_submitter(struct request_note *note, struct ser
 	note->call_ns = account->call_ns;
 }
 
-static __always_inline void request_begin(struct request *request, u64 now, u64 issue_ns)
+/*
+ * A request is where another was, whose end no program has seen; not every event reaches one. How
+ * long it took is not known (pair_begin counts that); but it was done, and its bytes are.
+ */
+static __always_inline void count_unseen_end(const struct pair *pair)
+{
+	u32 slot = pair->slot;
+	struct series_slot *place = bpf_map_lookup_elem(&series_slots, &slot);
+	struct series_key key;
+
+	if (!place)
+		return;
+	key = place->key;
+	key.kind = BLOCK_SIZE;
+	key.more = 0;
+	series_add(series_find(&key), pair->tag);
+}
+
+static __always_inline void request_begin(struct request *request, const struct pair *before,
+					  u64 now, u64 issue_ns)
 {
 	struct pair_key pair_key = pair_key_of(request);
 	struct gendisk *disk = request_disk(request);
@@ -136,6 +155,9 @@ static __always_inline void request_begin(struct request *request, u64 now, u64 
 
 	if (!disk)
 		return; /* to a controller, not to a disk */
+	if (before && before->own)
+		count_unseen_end(before);
+	pair.tag = issue_ns ? request->__data_len : 0;
 	key = key_of(request, device_of(disk));
 	note_of(&pair)->issue_ns = issue_ns;
 	note_submitter(note_of(&pair), key);
@@ -153,7 +175,7 @@ int BPF_PROG(block_insert, struct request *request)
 	if (pair && note_of(pair)->is_back)
 		note_of(pair)->is_back = 0;
 	else
-		request_begin(request, bpf_ktime_get_ns(), 0);
+		request_begin(request, pair, bpf_ktime_get_ns(), 0);
 	return 0;
 }
 
@@ -164,10 +186,12 @@ int BPF_PROG(block_issue, struct request *request)
 	struct pair *pair = bpf_map_lookup_elem(&pairs, &key);
 	u64 now = bpf_ktime_get_ns();
 
-	if (pair && !note_of(pair)->issue_ns)
+	if (pair && !note_of(pair)->issue_ns) {
 		note_of(pair)->issue_ns = now;
-	else /* at once; or the last request at this address has ended unseen */
-		request_begin(request, now, now);
+		pair->tag = note_of(pair)->done + request->__data_len;
+	} else { /* at once; or the last request at this address has ended unseen */
+		request_begin(request, pair, now, now);
+	}
 	return 0;
 }
 

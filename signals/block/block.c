@@ -8,18 +8,13 @@
 #include "../../src/model/signal.h"
 #include "judge.h"
 
-enum { TABLE_LABELS, TABLE_REGIONS };
-
 static const struct table tables[] = {
-	[TABLE_LABELS] = {.name = "labels",
-			  .columns = "signal TEXT, id INTEGER, name TEXT",
-			  .width = 3},
 	/* The whole so far: a later row of a region replaces the one before. */
-	[TABLE_REGIONS] = {.name = "block_regions",
-			   .columns = "device INTEGER, region INTEGER, bytes INTEGER, "
-				      "over_bytes INTEGER, requests INTEGER, "
-				      "PRIMARY KEY (device, region)",
-			   .width = 5},
+	{.name = "block_regions",
+	 .columns = "device INTEGER, region INTEGER, bytes INTEGER, "
+		    "over_bytes INTEGER, requests INTEGER, "
+		    "PRIMARY KEY (device, region)",
+	 .width = 5},
 };
 
 /* What the kernel side has told since the last window. */
@@ -56,13 +51,10 @@ static void flush(void *state, u64 window, struct sink *sink)
 
 	(void)window;
 	for (u64 i = 0; i < book->disk_count; i++) {
-		const struct cell cells[] = {
-			cell_text("block", strlen("block")),
-			cell_number(book->disks[i].device),
-			cell_text(book->disks[i].name, DISK_NAME_BYTES),
-		};
+		char name[DISK_NAME_BYTES + 1] = "";
 
-		sink->add(sink, &tables[TABLE_LABELS], cells);
+		memcpy(name, book->disks[i].name, DISK_NAME_BYTES);
+		labels_add(sink, "block", book->disks[i].device, name);
 	}
 	qsort(book->regions, book->region_count, sizeof(book->regions[0]), compare_bytes);
 	for (u64 i = 0; i < book->region_count && i < REGIONS_SHOWN; i++) {
@@ -73,7 +65,7 @@ static void flush(void *state, u64 window, struct sink *sink)
 			cell_number(region->requests),
 		};
 
-		sink->add(sink, &tables[TABLE_REGIONS], cells);
+		sink->add(sink, &tables[0], cells);
 	}
 	book->disk_count = book->region_count = 0;
 }
@@ -121,7 +113,7 @@ static const struct signal_list lists[] = {
 	 .table = "block_regions",
 	 .columns = "coalesce((SELECT name FROM labels WHERE signal = 'block' AND id = device), "
 		    "(device >> 20) || ':' || (device & 1048575)) AS device, "
-		    "region << 20 AS offset_bytes, bytes AS moved_bytes, over_bytes, requests",
+		    "region AS offset_mib, bytes AS moved_bytes, over_bytes, requests",
 	 .order = "bytes DESC",
 	 .shown = 10},
 };
@@ -138,7 +130,7 @@ static const struct signal_view view = {
 	.value_names = {"queue_ns", "size_bytes"},
 	.share = 512,
 	.cost = COST_CHEAP,
-	.price = "some 2 us for each request to a disk",
+	.price = "some 0.7 us for each request to a disk",
 	.lists = lists,
 	.list_count = ARRAY_SIZE(lists),
 	.judge = block_judge,

@@ -43,3 +43,4 @@ CREATE TABLE shares (signal TEXT PRIMARY KEY, places, used, folded, lost, unpair
 CREATE TABLE connections (id INTEGER PRIMARY KEY, window, pid, start_ns, direction, object, local, peer, begin_ns,
 	end_ns, connect_ns, accept_wait_ns, lifetime_ns, reply_ns, sent_bytes, received_bytes, retransmits, rtt_ns,
 	min_rtt_ns, cwnd, mss_bytes, receive_buffer_bytes, send_buffer_bytes, drops, ended, error);
+CREATE TABLE block_regions (device, region, bytes, over_bytes, requests, PRIMARY KEY (device, region));
