@@ -15,7 +15,10 @@ struct netrx_cpu {
 	u64 packet_ns; /* the packet that is being worked on; 0: none, or it has reached a socket */
 	u64 device;    /* object of its device; also the last one whose name was told */
 	u64 packets;   /* of this run */
-	u64 raised_ns[NETRX_VECTOR_COUNT]; /* first asked for since it last began; 0: not */
+	u64 known;     /* a bit for each vector that was asked for since we look */
+	u64 round_ns;  /* when the first of those began that the kernel took up together */
+	u64 vector;    /* the last of these that began */
+	u64 raised_ns[NETRX_VECTOR_COUNT]; /* asked for, and has not begun; 0: not */
 	u64 again_ns[NETRX_VECTOR_COUNT];  /* asked for once more since; 0: not */
 };
 
@@ -56,36 +59,37 @@ static __always_inline u32 series_here(u32 kind, u32 vector, u64 device)
 
 /* --- soft interrupts --- */
 
-/* More than one may ask before it begins: the first has waited longest. */
+/*
+ * The kernel takes up all that were asked for at once, and then runs them in the order of their
+ * numbers: a round. One that is asked for once more before its round has begun runs once; if after,
+ * it runs again in the next one.
+ */
 SEC("?tp_btf/softirq_raise")
 int BPF_PROG(netrx_raise, unsigned int vector)
 {
 	struct netrx_cpu *cpu = here();
+	u64 now = bpf_ktime_get_ns();
 
 	if (!cpu || vector >= NETRX_VECTOR_COUNT)
 		return 0;
-	if (!cpu->raised_ns[vector]) {
-		cpu->again_ns[vector] = 0;
-		cpu->raised_ns[vector] = bpf_ktime_get_ns();
-	} else {
-		cpu->again_ns[vector] = bpf_ktime_get_ns();
-	}
+	cpu->known |= 1ULL << vector;
+	if (!cpu->raised_ns[vector])
+		cpu->raised_ns[vector] = now;
+	else if (cpu->again_ns[vector] <= cpu->round_ns)
+		cpu->again_ns[vector] = now;
 	return 0;
 }
 
-/*
- * The kernel takes all that were asked for at once, and then runs one after the other: one that is
- * asked for in between runs twice, and the second time was asked for by the second.
- */
-static __always_inline u64 take_raised(struct netrx_cpu *cpu, u32 vector)
+/* When it was asked for; 0: that was not seen. What was asked for since its round began stays. */
+static __always_inline u64 take_raised(struct netrx_cpu *cpu, u32 vector, u64 now)
 {
-	u64 raised_ns = cpu->raised_ns[vector];
+	u64 raised_ns = cpu->raised_ns[vector], again_ns = cpu->again_ns[vector];
 
-	if (raised_ns) {
-		cpu->raised_ns[vector] = 0;
-		return raised_ns;
-	}
-	raised_ns = cpu->again_ns[vector];
+	/* One that was asked for in a round is not in it. */
+	if (vector <= cpu->vector || raised_ns > cpu->round_ns)
+		cpu->round_ns = now;
+	cpu->vector = vector;
+	cpu->raised_ns[vector] = again_ns > cpu->round_ns ? again_ns : 0;
 	cpu->again_ns[vector] = 0;
 	return raised_ns;
 }
@@ -102,11 +106,11 @@ int BPF_PROG(netrx_entry, unsigned int vector)
 	cpu->begin_ns = now;
 	cpu->packet_ns = 0;
 	cpu->packets = 0;
-	raised_ns = take_raised(cpu, vector);
+	raised_ns = take_raised(cpu, vector, now);
 	slot = series_here(NETRX_KIND_RAISED, vector, 0);
 	if (raised_ns)
 		series_add_span(slot, raised_ns, now);
-	else
+	else if (cpu->known >> vector & 1) /* else it was asked for before we looked */
 		series_count(slot, orphan_ends);
 	return 0;
 }
