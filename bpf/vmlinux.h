@@ -43,6 +43,20 @@ struct net {
 	struct ns_common ns;
 };
 
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
+struct net_device {
+	int ifindex;
+	possible_net_t nd_net;
+	char name[16];
+};
+
+struct sk_buff {
+	struct net_device *dev;
+};
+
 struct nsproxy {
 	struct mnt_namespace *mnt_ns;
 	struct net *net_ns;

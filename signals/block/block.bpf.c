@@ -155,7 +155,7 @@ static __always_inline void request_begin(struct request *request, const struct 
 
 	if (!disk)
 		return; /* to a controller, not to a disk */
-	if (before && before->own)
+	if (before && before->tag)
 		count_unseen_end(before);
 	pair.tag = issue_ns ? request->__data_len : 0;
 	key = key_of(request, device_of(disk));

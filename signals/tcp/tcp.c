@@ -149,18 +149,28 @@ static const struct signal_list lists[] = {
 	 .shown = 5},
 };
 
-/* Connections that a process makes to one peer, again and again, and that do not last. */
+#define CHURN_PER_SECOND 10   /* so many connections a second, ... */
+#define CHURN_MEAN_MS	 1000 /* ... that live less than this, are worth a sentence */
+#define RETRANSMITS_MANY 10
+
+/* Connections that a process makes to one peer, or accepts, again and again, and that do not last.
+ */
 static void judge_churn(const struct series_row *row, u64 span_ns, struct remarks *remarks)
 {
-	u64 per_second = span_ns ? row->hist.count * 1000000000ULL / span_ns : 0;
-	double mean_ms =
-		row->hist.count ? (double)row->hist.sum / 1e6 / (double)row->hist.count : 0;
+	bool is_accepted = !strncmp(row->object_name, "listening", strlen("listening"));
+	double seconds = (double)span_ns / 1e9, count = (double)row->hist.count;
+	double mean_ms = count > 0 ? (double)row->hist.sum / 1e6 / count : 0;
 
-	if (per_second >= 10 && mean_ms < 1000)
+	if (seconds <= 0 || count / seconds < CHURN_PER_SECOND || mean_ms >= CHURN_MEAN_MS)
+		return;
+	if (is_accepted)
+		remark(remarks, "%s, %s: %.0f connections a second, which live %.2f ms on average",
+		       row->process, row->object_name, count / seconds, mean_ms);
+	else
 		remark(remarks,
-		       "%s: %llu connections a second with %s, which live %.1f ms on average: to "
+		       "%s: %.0f connections a second to %s, which live %.2f ms on average: to "
 		       "keep them open would save each its handshake",
-		       row->process, (unsigned long long)per_second, row->object_name, mean_ms);
+		       row->process, count / seconds, row->object_name, mean_ms);
 }
 
 static void judge(const struct series_set *set, struct remarks *remarks)
@@ -174,6 +184,9 @@ static void judge(const struct series_set *set, struct remarks *remarks)
 			remark(remarks, "%s: %llu connections to %s could not be made: %s",
 			       row->process, (unsigned long long)row->hist.count, row->object_name,
 			       strerror(row->key.detail));
+		else if (row->key.kind == TCP_KIND_RETRANSMITS && row->hist.sum >= RETRANSMITS_MANY)
+			remark(remarks, "%s, %s: %llu segments were sent once more", row->process,
+			       row->object_name, (unsigned long long)row->hist.sum);
 		else if (row->key.kind == TCP_KIND_LISTEN_DROPS && row->hist.sum)
 			remark(remarks,
 			       "%s: %llu connection requests were dropped by %s: its queue was "
@@ -236,7 +249,7 @@ static const struct signal_view view = {
 	.value_names = {"retransmits"},
 	.share = 512,
 	.cost = COST_CHEAP,
-	.price = "some 2 us for each connection, 0.1 us for each send and receive",
+	.price = "some 1.5 us for each end of a connection, 50 ns for each send and receive",
 	.lists = lists,
 	.list_count = ARRAY_SIZE(lists),
 	.judge = judge,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * TCP connections whose times, bytes and ends are known.
+ * TCP connections whose times, bytes and ends are known; packets.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -297,4 +299,51 @@ void do_tcp_open(void)
 	peer = accept(listener, NULL, NULL);
 	while (send_all(sock, QUESTION_BYTES) && receive_all(peer, QUESTION_BYTES))
 		sleep_ms(20);
+}
+
+/* How often this kind of soft interrupt has run, on all CPUs. */
+static long long softirqs(const char *name)
+{
+	FILE *file = fopen("/proc/softirqs", "r");
+	char line[8192], *at, *end;
+	long long sum = 0;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		at = strstr(line, name);
+		if (!at)
+			continue;
+		for (at += strlen(name); (void)strtoll(at, &end, 10), end != at; at = end)
+			sum += strtoll(at, NULL, 10);
+	}
+	if (file)
+		fclose(file);
+	return sum;
+}
+
+/* Datagrams to itself, one after the other. */
+void do_udp_self(void)
+{
+	enum { DATAGRAMS = 2000 };
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int sock = socket(AF_INET, SOCK_DGRAM, 0);
+	long long runs = softirqs("NET_RX:"), timers = softirqs(" TIMER:"), took = 0;
+	socklen_t size = sizeof(address);
+	char byte = 0;
+
+	must(!bind(sock, (void *)&address, size) && !getsockname(sock, (void *)&address, &size),
+	     "bind");
+	for (int i = 0; i < DATAGRAMS; i++) {
+		long long start = now();
+
+		must(sendto(sock, &byte, 1, 0, (void *)&address, size) == 1, "send");
+		must(recv(sock, &byte, 1, 0) == 1, "recv");
+		took += now() - start;
+		if (i % 100 == 0)
+			sleep_ms(5); /* timers run, too */
+	}
+	truth("datagrams", DATAGRAMS);
+	truth("took", took);
+	truth("net_rx", softirqs("NET_RX:") - runs);
+	truth("timer", softirqs(" TIMER:") - timers);
 }
