@@ -6,7 +6,6 @@
 
 #include "../../src/base/cleanup.h"
 #include "../../src/base/hash.h"
-#include "../../src/model/labels.h"
 #include "../../src/model/signal.h"
 #include "judge.h"
 
