@@ -54,17 +54,14 @@ u64 hist_most(u32 place)
 }
 
 /*
- * The middle by ratio: as far from one end as from the other; of whole numbers, as values are. So a
- * bucket that has but one of them is exact.
+ * The whole number that is nearest, by ratio, to the least and the most of a bucket: so one that
+ * has but one number is exact.
  */
 static u64 middle(u32 place)
 {
-	u64 least = hist_least(place), most = hist_most(place), value;
+	double least = (double)hist_least(place), most = (double)hist_most(place);
 
-	if (least >= most)
-		return most;
-	value = (u64)(sqrt(hist_low(place) * hist_high(place)) + 0.5);
-	return value < least ? least : value > most ? most : value;
+	return least < most ? (u64)(2 * least * most / (least + most) + 0.5) : hist_most(place);
 }
 
 u64 hist_percentile(const struct hist *hist, double share)

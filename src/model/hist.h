@@ -8,7 +8,8 @@
 
 #include "../../abi/hist.h"
 
-/* What a percentile can be wrong by, as a share of it: half a bucket. */
+/* What a percentile can be wrong by, as a share of it: half a bucket; and half of 1, as it is
+ * whole. */
 #define HIST_ERROR 0.022
 
 struct hist {

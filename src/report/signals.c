@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "../base/cleanup.h"
-#include "../base/utf8.h"
 #include "../model/labels.h"
 #include "../store/query.h"
 #include "digest.h"
@@ -94,35 +93,6 @@ static int on_label(sqlite3_stmt *row, void *context)
 	return 0;
 }
 
-/* A name in it may have been cut within a character. */
-static void mend(struct remarks *remarks)
-{
-	for (size_t i = 0; i < remarks->count; i++) {
-		char copy[REMARK_BYTES];
-
-		memcpy(copy, remarks->text[i], sizeof(copy));
-		utf8_copy(remarks->text[i], REMARK_BYTES, copy, strnlen(copy, sizeof(copy)));
-	}
-}
-
-static void judge(struct digest *digest)
-{
-	for (size_t i = 0; i < digest->signals.count; i++) {
-		struct measured *of = &digest->signals.of[i];
-		const struct series_set set = {
-			.rows = (const struct series_row *const *)of->rows,
-			.count = of->row_count,
-			.span_ns = digest->end_ns - digest->begin_ns,
-			.cpus = (u32)digest_meta_number(digest, "cpus"),
-			.tick_ns = digest_meta_number(digest, "tick_ns"),
-		};
-
-		if (of->view->judge)
-			of->view->judge(&set, &of->remarks);
-		mend(&of->remarks);
-	}
-}
-
 static int by_id(const void *a, const void *b)
 {
 	const struct measured *x = a, *y = b;
@@ -148,6 +118,7 @@ static void free_row(struct series_row *row)
 
 static void free_one(struct measured *of)
 {
+	signals_free_alike(of);
 	for (size_t i = 0; i < of->row_count; i++)
 		free_row(of->rows[i]);
 	if (of->lists)
@@ -201,7 +172,9 @@ int signals_read(sqlite3 *db, struct digest *digest)
 	if (!err)
 		err = signals_read_lists(db, digest);
 	if (!err)
-		judge(digest);
+		signals_judge(digest);
+	for (size_t i = 0; !err && !digest->options->json && i < signals->count; i++)
+		err = signals_find_alike(digest, &signals->of[i]);
 	return err;
 }
 

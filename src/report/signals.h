@@ -62,6 +62,12 @@ struct measure {
 	size_t left_out; /* series that have none: they are in `all` alone */
 };
 
+/* For a person: a series, or the sum of those that differ in nothing but processes of one name. */
+struct alike_series {
+	struct series_row *row;
+	u64 processes; /* 2 or more: it is a sum, and has no pid */
+};
+
 /* A signal of the session. */
 struct measured {
 	u32 id;
@@ -69,8 +75,10 @@ struct measured {
 	const struct signal *signal;
 	const struct signal_view *view;
 	struct series_share share;
-	struct measure *measures; /* view->kind_count */
-	struct series_row **rows; /* largest sum first */
+	struct measure *measures;   /* view->kind_count */
+	struct series_row **rows;   /* largest sum first */
+	struct alike_series *alike; /* the same for a person; NULL: not found yet */
+	size_t alike_count;
 	size_t row_count;
 	struct slow_row *slow; /* slowest first */
 	size_t slow_count;
@@ -96,6 +104,9 @@ struct measured *signals_find(struct signals *signals, u64 id);
 int signals_read_series(sqlite3 *db, struct digest *digest);
 int signals_read_slow(sqlite3 *db, struct digest *digest);
 int signals_read_lists(sqlite3 *db, struct digest *digest);
+void signals_judge(struct digest *digest);
+int signals_find_alike(const struct digest *digest, struct measured *of);
+void signals_free_alike(struct measured *of);
 void signals_free_lists(struct measured *of);
 
 /* Is it of what --pid, --tid and --kernel leave? *ret_is_kernel: it is not, for the last. */
@@ -113,6 +124,9 @@ static inline bool series_is_other(const struct series_key *key)
 	return key->object == SERIES_OTHER;
 }
 
+/* The order of rows: largest sum first. */
+int series_compare(const struct series_row *x, const struct series_row *y);
+
 /* What a person reads for a field; "" if it is not used. Not escaped. */
 void series_field_text(const struct digest *digest, const struct measured *of,
 		       const struct series_field *field, u64 value, char *buf, size_t size);
@@ -123,6 +137,11 @@ const char *series_comm(const struct digest *digest, u64 pid, u64 start_ns);
 /* "comm (pid)", "pid 12" or "", for no process. Not escaped. */
 void series_process_text(const struct digest *digest, u64 pid, u64 start_ns, char *buf,
 			 size_t size);
+
+/* Which series it is, in few words: measure, if there are several, process, detail, object. Not
+ * escaped. */
+void series_row_text(const struct digest *digest, const struct measured *of,
+		     const struct series_row *row, char *buf, size_t size);
 
 /* "innermost < its caller < ...": so many functions at most. Not escaped. */
 void series_stack_text(const struct digest *digest, u64 stack, size_t most, char *buf, size_t size);

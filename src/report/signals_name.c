@@ -192,3 +192,25 @@ void series_stack_text(const struct digest *digest, u64 stack, size_t most, char
 		length += needed;
 	}
 }
+
+static void add_word(char *buf, size_t size, const char *word)
+{
+	if (*word)
+		format_add(buf, size, "%s%s", *buf ? " " : "", word);
+}
+
+void series_row_text(const struct digest *digest, const struct measured *of,
+		     const struct series_row *row, char *buf, size_t size)
+{
+	char word[SIGNALS_NAME_BYTES];
+
+	*buf = '\0';
+	if (of->view->kind_count > 1)
+		add_word(buf, size, of->view->kinds[row->key.kind].name);
+	add_word(buf, size, row->process);
+	if (series_is_other(&row->key))
+		return;
+	series_field_text(digest, of, &of->view->detail, row->key.detail, word, sizeof(word));
+	add_word(buf, size, word);
+	add_word(buf, size, row->object_name);
+}

@@ -134,16 +134,18 @@ static int by_kind(const void *a, const void *b)
 	return by_size(x, y);
 }
 
-static int by_sum(const void *a, const void *b)
+int series_compare(const struct series_row *x, const struct series_row *y)
 {
-	const struct series_row *x = *(struct series_row *const *)a;
-	const struct series_row *y = *(struct series_row *const *)b;
-
 	if (x->hist.sum != y->hist.sum)
 		return order(y->hist.sum, x->hist.sum);
 	if (x->hist.count != y->hist.count)
 		return order(y->hist.count, x->hist.count);
 	return memcmp(&x->key, &y->key, sizeof(x->key));
+}
+
+static int by_sum(const void *a, const void *b)
+{
+	return series_compare(*(struct series_row *const *)a, *(struct series_row *const *)b);
 }
 
 static int make_row(struct reading *reading, struct entry *entry)
