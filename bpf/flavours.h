@@ -22,6 +22,16 @@ struct task_struct___throttled { /* from 6.18: tasks are throttled, not whole qu
 	bool throttled;
 };
 
+struct file_lock___old { /* before 6.9 */
+	struct list_head fl_list;
+	unsigned int fl_pid;
+};
+
+struct file_lock_core___new { /* from 6.9: what file locks and leases share, at their beginning */
+	struct list_head flc_list;
+	int flc_pid;
+};
+
 #ifndef BPF_NO_PRESERVE_ACCESS_INDEX
 #pragma clang attribute pop
 #endif

@@ -137,13 +137,12 @@ static __always_inline void end_wait(struct task_struct *task, struct ledger_tas
 	make_key(&key, account, is_lock(account) ? LOCKS_WAIT : LOCKS_FILE_WAIT);
 	slot = series_find(&key);
 	series_add(slot, account->in_block_ns);
-	if (!is_lock(account))
-		return;
 	account->lock.object = account->wait_object;
 	account->lock.got_ns = account->last_ns;
 	if (!has_place(slot))
 		return;
-	if (!tell_lock(task, &key, account->wait_object) && account->in_block_ns < LOCKS_LONG_NS)
+	if (is_lock(account) && !tell_lock(task, &key, account->wait_object) &&
+	    account->in_block_ns < LOCKS_LONG_NS)
 		return;
 	count_waiter(account, &key);
 	count_held(account, &key);
@@ -155,7 +154,7 @@ int BPF_PROG(locks_switch, bool preempt, struct task_struct *prev, struct task_s
 	struct ledger_task *account = next->pid ? account_of(next) : NULL;
 	struct herd *herd = herd_here();
 
-	if (herd && herd->count && herd_end(herd))
+	if (herd && herd->count && herd_end(herd) && herd->key.detail <= LOCK_CONDITION)
 		tell_lock(prev, &herd->key, herd->address);
 	if (!account)
 		return 0;
@@ -178,10 +177,9 @@ int BPF_PROG(locks_waking, struct task_struct *task)
 	if (account->state != STATE_BLOCKED_LOCK &&
 	    !(account->state == STATE_BLOCKED_IDLE && is_condition))
 		return 0;
-	if (is_condition || is_lock(account))
-		herd_note(account, lock_of(account));
+	herd_note(account, lock_of(account));
 	holder = is_condition ? NULL : account_of_current();
-	if (holder && holder != account && holder->tgid == account->tgid)
+	if (holder && holder != account)
 		held_judge(account, holder);
 	return 0;
 }
@@ -207,7 +205,7 @@ static __always_inline int count_stacks(struct task_struct *task, struct ledger_
 
 		slow_send(task, &key, &event);
 	}
-	if (!is_lock(account) || !has_place(series_find(&key)))
+	if (!has_place(series_find(&key)))
 		return 0;
 	if (account->taken_weight_ns && account->taken_stack) {
 		key.kind = LOCKS_WAIT_STACK;
