@@ -279,7 +279,7 @@ struct rec_stack {
 	u16 user_count;	  /* ... then these, likewise */
 	u8 kind;	  /* enum sample_kind that it was first seen with */
 	u8 stop;	  /* enum stack_stop */
-	u16 unused;
+	u16 is_waker;	  /* 1: of one who wakes another; our hook in the wake-up is in it */
 	u32 unused2;
 	/* Kernel: return addresses, but for the innermost. User: inside the calling instruction. */
 	u64 frames[KERNEL_FRAMES_MAX + USER_FRAMES_MAX];

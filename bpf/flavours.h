@@ -38,6 +38,16 @@ struct mm_struct___counters { /* from 6.2: a counter for each CPU, and their sum
 	struct percpu_counter___rss rss_stat[4];
 };
 
+struct file_lock___old { /* before 6.9 */
+	struct list_head fl_list;
+	unsigned int fl_pid;
+};
+
+struct file_lock_core___new { /* from 6.9: what file locks and leases share, at their beginning */
+	struct list_head flc_list;
+	int flc_pid;
+};
+
 #ifndef BPF_NO_PRESERVE_ACCESS_INDEX
 #pragma clang attribute pop
 #endif

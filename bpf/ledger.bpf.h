@@ -58,7 +58,8 @@ struct lock_watch {
 
 	/* A lock of the kernel's that it waits for. */
 	u64 kernel_lock; /* 0: none */
-	u64 kernel_ns;
+	u64 kernel_ns;	 /* since when */
+	u64 kernel_type; /* enum lock_type */
 
 	u64 absence_count; /* ever */
 	struct lock_absence absences[ABSENCES_MAX];

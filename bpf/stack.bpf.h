@@ -252,7 +252,6 @@ static __always_inline void stack_send(struct stack_scratch *scratch, u64 key)
 	if (!seen || *seen == key || !counts)
 		return;
 	rec->key = key;
-	rec->unused = 0;
 	rec->unused2 = 0;
 	if (frames > KERNEL_FRAMES_MAX + USER_FRAMES_MAX)
 		return; /* cannot be; the verifier wants to see it */
@@ -291,6 +290,7 @@ static __always_inline u64 stack_take(void *ctx, const struct stack_wish *wish, 
 	scratch->rec.user_count = 0;
 	scratch->rec.generation = 0;
 	scratch->rec.kind = (u8)wish->kind;
+	scratch->rec.is_waker = wish->context == STACK_WAKE;
 	for (u32 i = 0; i < KERNEL_FRAMES_MAX && i < scratch->rec.kernel_count; i++)
 		walk->hash = unwind_mix(walk->hash, scratch->rec.frames[i]);
 	if (wish->has_user && has_user_stack()) {

@@ -111,10 +111,16 @@ struct super_block {
 	unsigned int s_dev;
 };
 
+struct file_lock_context {
+	struct list_head flc_flock;
+	struct list_head flc_posix;
+};
+
 struct inode {
 	unsigned short i_mode;
 	struct super_block *i_sb;
 	unsigned long i_ino;
+	struct file_lock_context *i_flctx;
 };
 
 struct qstr {

@@ -6,6 +6,7 @@
 #ifndef DWELL_LEDGER_BLOCKED_BPF_H
 #define DWELL_LEDGER_BLOCKED_BPF_H
 
+#include "file_lock.bpf.h"
 #include "waits.h"
 
 #define TASK_UNINTERRUPTIBLE 0x02
@@ -136,6 +137,8 @@ static __always_inline void judge_file(struct task_struct *task, struct wait *wa
 	}
 	object_identify(object);
 	wait->object = object->id;
+	if (kind == WAIT_FILE_LOCK)
+		wait->holder = file_lock_holder(object->inode, wait->lock, (u32)task->tgid);
 }
 
 static __always_inline void judge_syscall(struct task_struct *task, struct wait *wait,
@@ -175,7 +178,7 @@ static __always_inline void judge_syscall(struct task_struct *task, struct wait 
 		break;
 	case WAIT_FILE_LOCK:
 		wait->state = STATE_BLOCKED_LOCK;
-		wait->lock = LOCK_FILE;
+		wait->lock = file_lock_type((u32)call->second);
 		break;
 	case WAIT_RESUMED:
 		wait->state = STATE_BLOCKED_SLEEP; /* unless more is known of it */

@@ -5,7 +5,7 @@
 #ifndef DWELL_LOCKS_JUDGE_H
 #define DWELL_LOCKS_JUDGE_H
 
-#include "../../src/model/view.h"
+#include "../../src/model/signal.h"
 
 void locks_judge(const struct series_set *set, struct remarks *remarks);
 

@@ -8,6 +8,7 @@
 #include "locks.h"
 #include "held.bpf.h"
 #include "herd.bpf.h"
+#include "kernel.bpf.h"
 
 #define LOCKS_TOLD_MAX	  8192	/* locks whose address was told; a power of two */
 #define LOCKS_WAITERS_MAX 16384 /* threads and what they waited for; likewise */
@@ -74,7 +75,7 @@ static __always_inline bool tell_lock(struct task_struct *task, const struct ser
 	u32 tgid = key->tgid, place = (u32)lock & (LOCKS_TOLD_MAX - 1);
 	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
 	u64 *told = bpf_map_lookup_elem(&locks_told, &place);
-	u32 generation = process ? process->generation : 0;
+	u32 generation = process && key->detail < LOCK_SPIN ? process->generation : 0;
 	u64 mark = lock << 1 | (generation != 0);
 	struct rec_locks *rec;
 	bool is_known;
@@ -137,25 +138,50 @@ static __always_inline void end_wait(struct task_struct *task, struct ledger_tas
 	make_key(&key, account, is_lock(account) ? LOCKS_WAIT : LOCKS_FILE_WAIT);
 	slot = series_find(&key);
 	series_add(slot, account->in_block_ns);
-	if (!is_lock(account))
-		return;
 	account->lock.object = account->wait_object;
 	account->lock.got_ns = account->last_ns;
 	if (!has_place(slot))
 		return;
-	if (!tell_lock(task, &key, account->wait_object) && account->in_block_ns < LOCKS_LONG_NS)
+	if (is_lock(account) && !tell_lock(task, &key, account->wait_object) &&
+	    account->in_block_ns < LOCKS_LONG_NS)
 		return;
 	count_waiter(account, &key);
 	count_held(account, &key);
+}
+
+/* --- locks of the kernel's, whose waits were left here --- */
+
+static __always_inline void count_kernel_waits(struct task_struct *prev, struct kernel_waits *here)
+{
+	for (u32 i = 0; i < KERNEL_WAITS_MAX && i < here->count; i++) {
+		const struct kernel_wait *wait = &here->waits[i];
+		struct series_key key = {
+			.start_ns = wait->start_ns,
+			.tgid = wait->tgid,
+			.signal = SIG_LOCKS,
+			.kind = LOCKS_KERNEL_WAIT,
+			.detail = (u16)wait->type,
+			.object = object_mix(wait->lock, 0),
+		};
+		u32 slot = series_find(&key);
+
+		series_add(slot, wait->ns);
+		if (has_place(slot))
+			tell_lock(prev, &key, wait->lock);
+	}
+	here->count = 0;
 }
 
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(locks_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	struct ledger_task *account = next->pid ? account_of(next) : NULL;
+	struct kernel_waits *here = kernel_waits_here();
 	struct herd *herd = herd_here();
 
-	if (herd && herd->count && herd_end(herd))
+	if (here && here->count)
+		count_kernel_waits(prev, here);
+	if (herd && herd->count && herd_end(herd) && herd->key.detail <= LOCK_CONDITION)
 		tell_lock(prev, &herd->key, herd->address);
 	if (!account)
 		return 0;
@@ -178,10 +204,9 @@ int BPF_PROG(locks_waking, struct task_struct *task)
 	if (account->state != STATE_BLOCKED_LOCK &&
 	    !(account->state == STATE_BLOCKED_IDLE && is_condition))
 		return 0;
-	if (is_condition || is_lock(account))
-		herd_note(account, lock_of(account));
+	herd_note(account, lock_of(account));
 	holder = is_condition ? NULL : account_of_current();
-	if (holder && holder != account && holder->tgid == account->tgid)
+	if (holder && holder != account)
 		held_judge(account, holder);
 	return 0;
 }
@@ -207,7 +232,7 @@ static __always_inline int count_stacks(struct task_struct *task, struct ledger_
 
 		slow_send(task, &key, &event);
 	}
-	if (!is_lock(account) || !has_place(series_find(&key)))
+	if (!has_place(series_find(&key)))
 		return 0;
 	if (account->taken_weight_ns && account->taken_stack) {
 		key.kind = LOCKS_WAIT_STACK;

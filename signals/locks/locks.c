@@ -6,7 +6,6 @@
 
 #include "../../src/base/cleanup.h"
 #include "../../src/base/hash.h"
-#include "../../src/model/labels.h"
 #include "../../src/model/signal.h"
 #include "judge.h"
 
@@ -16,8 +15,8 @@
 
 static const struct probe probes[] = {
 	{.program = "locks_switch",
-	 .maps = {"locks_told", "locks_waiters", "lock_herds", PROBE_ACCOUNTS, PROBE_SERIES,
-		  "unwind_processes"}},
+	 .maps = {"locks_told", "locks_waiters", "lock_herds", "lock_kernel_waits", PROBE_ACCOUNTS,
+		  PROBE_SERIES, "unwind_processes"}},
 	{.program = "locks_waking", .maps = {"lock_herds", PROBE_ACCOUNTS, PROBE_SERIES}},
 	{.program = "locks_resume",
 	 .is_optional = true,
@@ -28,6 +27,14 @@ static const struct probe probes[] = {
 	 .kind = PROBE_KPROBE,
 	 .function = "finish_task_switch",
 	 .maps = {PROBE_ACCOUNTS, PROBE_SERIES, PROBE_SLOW}},
+	{.program = "locks_contention_begin",
+	 .is_optional = true,
+	 .is_rare = true,
+	 .maps = {"lock_kernel_waits", PROBE_ACCOUNTS}},
+	{.program = "locks_contention_end",
+	 .is_optional = true,
+	 .is_rare = true,
+	 .maps = {"lock_kernel_waits", PROBE_ACCOUNTS, PROBE_SERIES}},
 	{.program = "locks_resume_switch",
 	 .is_optional = true,
 	 .fallback_of = "locks_resume_kprobe",
@@ -88,6 +95,11 @@ static void release(void *state)
 	hash_free(&book->locks);
 }
 
+static bool is_kernel(u32 type)
+{
+	return type >= LOCK_SPIN;
+}
+
 /* Its place is looked up at once, while the process's mappings are still known. */
 static void on_record(void *state, const struct rec_hdr *record)
 {
@@ -107,7 +119,8 @@ static void on_record(void *state, const struct rec_hdr *record)
 	lock->address = told->address;
 	lock->type = told->type;
 	lock->is_told = false;
-	if (book->resolver->place_data && told->generation)
+	lock->has_place = false;
+	if (book->resolver->place_data && (told->generation || is_kernel(told->type)))
 		lock->has_place = book->resolver->place_data(book->resolver, told->generation,
 							     told->address, &lock->place);
 }
@@ -115,9 +128,16 @@ static void on_record(void *state, const struct rec_hdr *record)
 static void name_lock(struct locks_book *book, const struct lock *lock, struct sink *sink)
 {
 	char name[NAME_SIZE], label[LABEL_SIZE];
+	bool has_name = lock->has_place &&
+			book->resolver->name_data(book->resolver, &lock->place, name, sizeof(name));
 
-	if (lock->has_place &&
-	    book->resolver->name_data(book->resolver, &lock->place, name, sizeof(name)))
+	/* Where things are in the kernel is not for those who may read a session. */
+	if (is_kernel(lock->type) && has_name)
+		snprintf(label, sizeof(label), "%s", name);
+	else if (is_kernel(lock->type))
+		snprintf(label, sizeof(label), "kernel lock %06llx",
+			 (unsigned long long)lock->id & 0xffffff);
+	else if (has_name)
 		snprintf(label, sizeof(label), "%s (0x%llx)", name,
 			 (unsigned long long)lock->address);
 	else
@@ -164,7 +184,9 @@ static const struct signal_list lists[] =
 		 .about = "who held locks when waits for them began; 0: not known",
 		 .table = "ledger",
 		 .columns = "(SELECT pid FROM threads WHERE id = thread) AS pid, "
-			    "printf('0x%x', object) AS lock, holder, count(DISTINCT thread) AS "
+			    "coalesce((SELECT name FROM objects WHERE id = object), printf('0x%x', "
+			    "object)) AS lock, "
+			    "holder, count(DISTINCT thread) AS "
 			    "waiters, "
 			    "sum(count) AS waits, sum(ns) AS wait_ns",
 		 .group = "1, object, holder, state HAVING " STATE_IS("blocked.lock"),

@@ -169,16 +169,17 @@ static void place_frame(const struct stack_book *book, const struct rec_stack *s
 		book->resolver->place(book->resolver, stack->generation, address, ret_place);
 }
 
-static bool is_schedule(const char *name)
+/* A compiler that makes a variant of a function puts its reason behind a dot. */
+static bool is_function(const char *name, const char *function)
 {
-	static const char schedule[] = "__schedule";
-	size_t length = sizeof(schedule) - 1;
+	size_t length = strlen(function);
 
-	/* A compiler that makes a variant of a function puts its reason behind a dot. */
-	return name && !strncmp(name, schedule, length) && (!name[length] || name[length] == '.');
+	return name && !strncmp(name, function, length) && (!name[length] || name[length] == '.');
 }
 
-static bool is_in_schedule(struct stack_book *book, const struct rec_stack *stack, size_t i)
+/* Which of the functions that hooks of ours are in: a switch's, or a wake-up's. */
+static const struct stack_entry *entry_of(struct stack_book *book, const struct rec_stack *stack,
+					  size_t i)
 {
 	struct stack_entry *entry = hash_find(&book->entries, &stack->frames[i]);
 	struct frame_name names[FRAME_NAMES_MAX];
@@ -186,24 +187,33 @@ static bool is_in_schedule(struct stack_book *book, const struct rec_stack *stac
 	size_t count;
 
 	if (entry)
-		return entry->is_schedule;
+		return entry;
 	if (book->entries.count == book->entries.max)
 		hash_clear(&book->entries);
 	place_frame(book, stack, i, &place);
 	count = book->resolver->name(book->resolver, &place, names);
 	entry = hash_add(&book->entries, &stack->frames[i]);
 	if (!entry || !count || count > FRAME_NAMES_MAX)
-		return false;
-	entry->is_schedule = is_schedule(names[count - 1].name);
-	return entry->is_schedule;
+		return NULL;
+	entry->is_schedule = is_function(names[count - 1].name, "__schedule");
+	entry->is_wake_up = is_function(names[count - 1].name, "try_to_wake_up");
+	return entry;
 }
 
-/* How many innermost frames are the switch itself, and our hook in it, rather than the wait. */
-static size_t switch_frames(struct stack_book *book, const struct rec_stack *stack)
+/*
+ * How many innermost frames are the switch itself, or the wake-up, and our hook in it, rather than
+ * the wait or what ended it.
+ */
+static size_t hook_frames(struct stack_book *book, const struct rec_stack *stack)
 {
-	for (size_t i = 0; i < stack->kernel_count && i < SCHEDULER_DEPTH_MAX; i++)
-		if (is_in_schedule(book, stack, i))
+	if (stack->kind != SAMPLE_BLOCKED && !stack->is_waker)
+		return 0;
+	for (size_t i = 0; i < stack->kernel_count && i < SCHEDULER_DEPTH_MAX; i++) {
+		const struct stack_entry *entry = entry_of(book, stack, i);
+
+		if (entry && (stack->is_waker ? entry->is_wake_up : entry->is_schedule))
 			return i + 1;
+	}
 	return 0;
 }
 
@@ -220,7 +230,7 @@ static void on_record(void *state, const struct rec_hdr *record)
 {
 	const struct rec_stack *stack = (const struct rec_stack *)record;
 	struct stack_book *book = state;
-	size_t count = (size_t)stack->kernel_count + stack->user_count, first = 0;
+	size_t count = (size_t)stack->kernel_count + stack->user_count, first;
 	u64 id = 0, depth = 0;
 
 	if (!stack->key ||
@@ -230,8 +240,7 @@ static void on_record(void *state, const struct rec_hdr *record)
 	}
 	if (stack_ids_find(book->ids, stack->key, &id))
 		return; /* sent again: the kernel had forgotten it */
-	if (stack->kind == SAMPLE_BLOCKED)
-		first = switch_frames(book, stack);
+	first = hook_frames(book, stack);
 	for (size_t i = count; i > first; i--) {
 		struct place place;
 

@@ -43,7 +43,8 @@ struct stack_node {
 /* A place in the kernel that was innermost in a blocked stack. */
 struct stack_entry {
 	u64 address;
-	u64 is_schedule; /* in __schedule itself */
+	u32 is_schedule; /* in __schedule itself */
+	u32 is_wake_up;	 /* in try_to_wake_up itself */
 };
 
 struct resolver;

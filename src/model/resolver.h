@@ -68,8 +68,8 @@ struct resolver {
 		       struct frame_name ret_names[FRAME_NAMES_MAX]);
 
 	/*
-	 * The same for variables of files; false: it is none that is known. The name is "lock", or
-	 * "pool+0x28" inside of one.
+	 * The same for variables of files, and of the kernel (generation 0); false: it is none that
+	 * is known. The name is "lock", or "pool+0x28" inside of one.
 	 */
 	bool (*place_data)(struct resolver *resolver, u32 generation, u64 address,
 			   struct place *ret_place);

@@ -20,8 +20,10 @@ struct symbolize {
 	u32 vdso;	       /* its module, or 0 */
 	bool wants_lines, wants_inlined;
 
-	struct symbols *data; /* variables of the module that was last asked for */
-	u32 data_module;      /* 0: none */
+	struct symbols *data;	      /* variables of the module that was last asked for */
+	u32 data_module;	      /* 0: none */
+	struct kallsyms *kernel_data; /* the kernel's own, read when somebody asks */
+	bool is_kernel_data_tried;
 
 	struct kallsyms *kallsyms;
 	int kallsyms_fd; /* -1: none */

@@ -25,7 +25,8 @@ struct kallsyms {
 	struct spans spans;
 	struct hash modules; /* their names are their keys */
 	u64 text, stext;
-	bool has_address; /* one that is not 0 */
+	bool has_address;  /* one that is not 0 */
+	const char *types; /* of the symbols that are kept */
 };
 
 /* "ffffffff81000000 T name\t[module]" in pieces. */
@@ -132,8 +133,10 @@ static int take_line(void *context, const char *text, size_t length)
 	else if (is(&line, "_stext"))
 		kallsyms->stext = line.address;
 	span.begin = line.address;
-	if (strchr("tTwW", line.type) && line.type) {
-		u32 binding = line.type == 'T' ? 2 : line.type == 't' ? 0 : 1;
+	if (strchr(kallsyms->types, line.type) && line.type) {
+		u32 binding = line.type == kallsyms->types[0]	? 0
+			      : line.type == kallsyms->types[1] ? 2
+								: 1;
 
 		name_length = line.name_length;
 		name = clean(line.name, &name_length, buffer);
@@ -165,13 +168,14 @@ static int settle(struct kallsyms *kallsyms)
 	return 0;
 }
 
-int kallsyms_read(int fd, struct kallsyms **ret_kallsyms)
+static int read_types(int fd, const char *types, struct kallsyms **ret_kallsyms)
 {
 	struct kallsyms *kallsyms = calloc(1, sizeof(*kallsyms));
 	int err;
 
 	if (!kallsyms)
 		return -ENOMEM;
+	kallsyms->types = types;
 	spans_init(&kallsyms->spans, SYMBOLS_MAX, TEXT_MAX);
 	hash_init(&kallsyms->modules, MODULE_NAME_SZ, MODULE_NAME_SZ, MODULES_MAX);
 	err = line_feed(fd, FILE_MAX, take_line, kallsyms);
@@ -187,6 +191,16 @@ int kallsyms_read(int fd, struct kallsyms **ret_kallsyms)
 	}
 	*ret_kallsyms = kallsyms;
 	return 0;
+}
+
+int kallsyms_read(int fd, struct kallsyms **ret_kallsyms)
+{
+	return read_types(fd, "tTwW", ret_kallsyms);
+}
+
+int kallsyms_read_data(int fd, struct kallsyms **ret_kallsyms)
+{
+	return read_types(fd, "dDbBvV", ret_kallsyms);
 }
 
 void kallsyms_close(struct kallsyms *kallsyms)

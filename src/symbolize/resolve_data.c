@@ -19,12 +19,15 @@ bool resolve_place_data(struct resolver *resolver, u32 generation, u64 address,
 			struct place *ret_place)
 {
 	struct symbolize *symbolize = of(resolver);
-	const struct mapped *mapped =
-		generation ? processes_find_below(&symbolize->processes, generation, address)
-			   : NULL;
-	const struct module *module =
-		mapped && mapped->module ? modules_get(&symbolize->modules, mapped->module) : NULL;
+	const struct mapped *mapped;
+	const struct module *module;
 
+	if (!generation) {
+		*ret_place = (struct place){MODULE_KERNEL_ID, address};
+		return true;
+	}
+	mapped = processes_find_below(&symbolize->processes, generation, address);
+	module = mapped && mapped->module ? modules_get(&symbolize->modules, mapped->module) : NULL;
 	if (!module || module->kind != MODULE_FILE)
 		return false;
 	*ret_place = (struct place){mapped->module, address - mapped->bias};
@@ -48,19 +51,43 @@ static void load_data(struct symbolize *symbolize, struct module *module)
 	modules_forget_bytes(module);
 }
 
+static const char *kernel_variable(struct symbolize *symbolize, u64 address, u64 *ret_offset)
+{
+	const char *part;
+
+	if (!symbolize->is_kernel_data_tried && symbolize->kallsyms_fd >= 0 &&
+	    kallsyms_read_data(symbolize->kallsyms_fd, &symbolize->kernel_data))
+		symbolize->kernel_data = NULL;
+	symbolize->is_kernel_data_tried = true;
+	if (!symbolize->kernel_data)
+		return NULL;
+	return kallsyms_find(symbolize->kernel_data, address, &part, ret_offset);
+}
+
+static const char *file_variable(struct symbolize *symbolize, const struct place *place,
+				 u64 *ret_offset)
+{
+	struct module *module = modules_get(&symbolize->modules, place->module);
+
+	if (!module || module->kind != MODULE_FILE)
+		return NULL;
+	if (symbolize->data_module != module->id)
+		load_data(symbolize, module);
+	return symbolize->data ? symbols_name_at(symbolize->data, place->address, ret_offset)
+			       : NULL;
+}
+
 bool resolve_name_data(struct resolver *resolver, const struct place *place, char *ret_name,
 		       size_t size)
 {
 	struct symbolize *symbolize = of(resolver);
-	struct module *module = modules_get(&symbolize->modules, place->module);
 	const char *name;
 	u64 offset = 0;
 
-	if (!module || module->kind != MODULE_FILE)
-		return false;
-	if (symbolize->data_module != module->id)
-		load_data(symbolize, module);
-	name = symbolize->data ? symbols_name_at(symbolize->data, place->address, &offset) : NULL;
+	if (place->module == MODULE_KERNEL_ID)
+		name = kernel_variable(symbolize, place->address, &offset);
+	else
+		name = file_variable(symbolize, place, &offset);
 	if (!name)
 		return false;
 	if (offset)

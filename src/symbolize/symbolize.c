@@ -54,6 +54,7 @@ void symbolize_free(struct symbolize *symbolize)
 	modules_free(&symbolize->modules);
 	unwind_tables_free(symbolize->tables);
 	symbols_close(symbolize->data);
+	kallsyms_close(symbolize->kernel_data);
 	kallsyms_close(symbolize->kallsyms);
 	if (symbolize->kallsyms_fd >= 0)
 		close(symbolize->kallsyms_fd);

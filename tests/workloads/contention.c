@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -345,4 +346,35 @@ void do_many_locks(void)
 	}
 	pthread_join(holder, NULL);
 	tell_lock("many", &many.locks, count);
+}
+
+/* --- a lock of the kernel's --- */
+
+#define MAPPERS	   4
+#define MAP_ROUNDS 20000
+
+static void *map_memory(void *unused)
+{
+	for (int i = 0; i < MAP_ROUNDS; i++) {
+		char *memory = mmap(NULL, 16384, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		must(memory != MAP_FAILED, "map memory");
+		memory[0] = 1;
+		munmap(memory, 16384);
+	}
+	return unused;
+}
+
+/* What they are mapped into belongs to all threads: a lock for all of it, to be written. */
+void do_kernel_lock(void)
+{
+	long long start = now();
+	pthread_t threads[MAPPERS];
+
+	for (int i = 0; i < MAPPERS; i++)
+		pthread_create(&threads[i], NULL, map_memory, NULL);
+	for (int i = 0; i < MAPPERS; i++)
+		pthread_join(threads[i], NULL);
+	truth("most", (now() - start) * MAPPERS);
 }
