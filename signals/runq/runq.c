@@ -14,6 +14,7 @@ static const struct signal_view view = {
 	.kinds = kinds,
 	.kind_count = ARRAY_SIZE(kinds),
 	.detail = {.name = "state", .kind = FIELD_STATE},
+	.tick_mark = "1/HZ",
 	.share = 512,
 	.cost = COST_FREE,
 	.price = "some 50 ns for each switch to a thread that waited for a CPU",

@@ -61,6 +61,7 @@ static void add_number(struct minutes *minutes, const char *key, u64 number)
 static void add_host(struct minutes *minutes)
 {
 	struct utsname name;
+	struct timespec tick;
 	char boot_id[64];
 
 	if (!uname(&name)) {
@@ -71,6 +72,9 @@ static void add_host(struct minutes *minutes)
 	if (text_read_file("/proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id)) > 0)
 		add_fact(minutes, "boot_id", boot_id);
 	add_number(minutes, "cpus", (u64)sysconf(_SC_NPROCESSORS_ONLN));
+	/* The coarse clock moves once a tick: what CONFIG_HZ is, without a look at it. */
+	if (!clock_getres(CLOCK_MONOTONIC_COARSE, &tick) && !tick.tv_sec)
+		add_number(minutes, "tick_ns", (u64)tick.tv_nsec);
 }
 
 /* What the hypervisor took from all CPUs since the host started, to a tick; 0: not known. */

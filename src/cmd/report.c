@@ -10,6 +10,7 @@
 
 #include "../base/cleanup.h"
 #include "../base/log.h"
+#include "../model/signal.h"
 #include "../store/reader.h"
 #include "apart.h"
 #include "cmd.h"
@@ -35,6 +36,9 @@ static const char usage[] =
 	"  --state STATE  of samples: cpu.user, or blocked for all that begin so\n"
 	"  --why STATE    one line of the ledger, opened: what of it has stacks, causes,\n"
 	"                 its hottest stacks, and who ended the waits\n"
+	"  --signal NAMES these signals (record -s) alone, with commas: more of their\n"
+	"                 series, and histograms of all of them together\n"
+	"  --histograms   also a histogram of each series; with --json, its buckets\n"
 	"  --debuginfod[=SECONDS]  asks the servers in DEBUGINFOD_URLS for names that are\n"
 	"                 missing, for so long in all; default 10\n"
 	"  --json         as JSON (schema dwell.report/1) on stdout\n"
@@ -67,6 +71,8 @@ static const struct option longs[] = {
 	{"kind", required_argument, NULL, 'K'},
 	{"state", required_argument, NULL, 'z'},
 	{"why", required_argument, NULL, 'w'},
+	{"signal", required_argument, NULL, 'g'},
+	{"histograms", no_argument, NULL, 'H'},
 	{"debuginfod", optional_argument, NULL, 'd'},
 	{"json", no_argument, NULL, 'j'},
 	{"color", required_argument, NULL, 'c'},
@@ -125,6 +131,22 @@ static int parse_stacks_option(int option, struct report_options *report)
 	return 0;
 }
 
+static int parse_signals(const char *list, u64 *signals)
+{
+	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+		size_t length = strcspn(at, ",");
+		int id = signal_find(at, length);
+
+		if (!id || !signal_rows[id].signal->view) {
+			log_error("there is no signal '%.*s': dwell record -s help lists them",
+				  (int)length, at);
+			return -EINVAL;
+		}
+		*signals |= 1ULL << id;
+	}
+	return 0;
+}
+
 static int parse_option(int option, struct options *options)
 {
 	struct report_options *report = &options->report;
@@ -155,6 +177,11 @@ static int parse_option(int option, struct options *options)
 	case 'x':
 		report->execs = true;
 		return 0;
+	case 'g':
+		return parse_signals(optarg, &report->signals);
+	case 'H':
+		report->histograms = true;
+		return 0;
 	case 'd':
 		return cmd_parse_debuginfod(optarg, &report->debuginfod);
 	case 'j':
@@ -179,6 +206,11 @@ static int parse(int argc, char **argv, struct options *options)
 			return -EINVAL;
 	if (options->help)
 		return 0;
+	if (options->report.signals && (options->report.why || options->report.stacks)) {
+		log_error("--signal shows signals by themselves: leave out --why, --stacks, and "
+			  "what goes with them");
+		return -EINVAL;
+	}
 	if (options->report.why && options->report.stacks) {
 		log_error("--why opens one state by itself: leave out --stacks, and what goes "
 			  "with it");

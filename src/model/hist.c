@@ -43,13 +43,25 @@ double hist_low(u32 place)
 	return place > 1 ? exp2(((double)place - 2) / HIST_PER_OCTAVE) : 0;
 }
 
-/* The middle by ratio: as far from one end as from the other. Values are whole: 1 and 2 are exact.
- */
-static double middle(u32 place)
+u64 hist_least(u32 place)
 {
-	if (place <= 1)
-		return place;
-	return sqrt(hist_low(place) * hist_high(place));
+	return place > 1 ? (u64)hist_low(place) + 1 : place;
+}
+
+u64 hist_most(u32 place)
+{
+	return place > 1 ? (u64)hist_high(place) : place;
+}
+
+/*
+ * The whole number that is nearest, by ratio, to the least and the most of a bucket: so one that
+ * has but one number is exact.
+ */
+static u64 middle(u32 place)
+{
+	double least = (double)hist_least(place), most = (double)hist_most(place);
+
+	return least < most ? (u64)(2 * least * most / (least + most) + 0.5) : hist_most(place);
 }
 
 u64 hist_percentile(const struct hist *hist, double share)
@@ -65,7 +77,7 @@ u64 hist_percentile(const struct hist *hist, double share)
 	for (u32 i = 0; i < HIST_BUCKETS; i++) {
 		seen += hist->buckets[i];
 		if (seen >= rank) {
-			u64 value = (u64)(middle(i) + 0.5);
+			u64 value = middle(i);
 
 			return hist->max && value > hist->max ? hist->max : value;
 		}

@@ -8,7 +8,8 @@
 
 #include "../../abi/hist.h"
 
-/* What a percentile can be wrong by, as a share of it: half a bucket. */
+/* What a percentile can be wrong by, as a share of it: half a bucket; and half of 1, as it is
+ * whole. */
 #define HIST_ERROR 0.022
 
 struct hist {
@@ -25,6 +26,11 @@ void hist_merge(struct hist *hist, const struct hist *other);
 /* The values of a bucket: above low, up to high. Place 0: both are 0. */
 double hist_low(u32 place);
 double hist_high(u32 place);
+
+/* The same as whole numbers, both of them in it. A bucket of small values may have none: then least
+ * is above most. */
+u64 hist_least(u32 place);
+u64 hist_most(u32 place);
 
 /* The value that a share of all, from 0 to 1, does not exceed; at most max. Of none it is 0. */
 u64 hist_percentile(const struct hist *hist, double share);

@@ -101,11 +101,13 @@ struct signal_view {
 	const char *value_names[2];		  /* of rec_slow: "asked_bytes"; NULL: not used */
 	u32 share;				  /* of SERIES_MAX places, where all are wanted */
 	enum cost_class cost;
-	const char *price;   /* one line for people: "some 0.2 us for each system call" */
-	const char *remedy;  /* what to do where its hooks are refused; NULL: the hook's own cause
-				says */
-	bool needs_split;    /* Tier B's hooks are needed */
-	bool is_not_offered; /* not by -s: a command of its own has it */
+	const char *price;     /* one line for people: "some 0.2 us for each system call" */
+	const char *remedy;    /* what to do where its hooks are refused; NULL: the hook's own cause
+				  says */
+	const char *tick_mark; /* the scheduler's tick is marked on histograms, by this name; NULL:
+				  it is not */
+	bool needs_split;      /* Tier B's hooks are needed */
+	bool is_not_offered;   /* not by -s: a command of its own has it */
 	const struct signal_list *lists;
 	size_t list_count;
 

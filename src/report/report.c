@@ -11,6 +11,7 @@
 #include "digest.h"
 #include "json.h"
 #include "text.h"
+#include "text_signals.h"
 #include "text_stacks.h"
 
 #define COLUMNS_DEFAULT 80
@@ -32,6 +33,10 @@ static int print_text(const struct digest *digest, FILE *out)
 		text_cpus(digest, &page);
 	if (options->execs)
 		text_execs(digest, &page);
+	if (options->signals) {
+		text_signals(digest, &page);
+		return 0;
+	}
 	if (options->stacks)
 		return text_stacks(digest, &page);
 	if (options->why)
@@ -46,6 +51,7 @@ static int print_text(const struct digest *digest, FILE *out)
 		err = text_hot(digest, &page);
 	if (!err)
 		err = text_calls(digest, &page);
+	text_signals(digest, &page);
 	text_again(digest, &page);
 	return err;
 }

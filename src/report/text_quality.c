@@ -22,7 +22,9 @@ static void warn(const struct page *page, const char *text)
 /* Above stacks the ledger's checks, its costs and its hooks are news only if they are bad. */
 static bool is_brief(const struct digest *digest)
 {
-	return digest->options->stacks || digest->options->why;
+	const struct report_options *options = digest->options;
+
+	return options->stacks || options->why || options->signals;
 }
 
 static void print_window(const struct digest *digest, const struct quality *quality,
@@ -268,7 +270,8 @@ void text_quality(const struct digest *digest, const struct page *page)
 	print_checks(digest, &quality, page);
 	if (!is_brief(digest))
 		print_overhead(digest, page);
-	text_stacks_quality(digest, page);
+	if (!digest->options->signals)
+		text_stacks_quality(digest, page);
 	print_labels(digest, page);
 	if (digest->is_killed)
 		warn(page, "the writer was killed: what came after its last window is missing");

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A section for each signal that was chosen. */
+#include "text_signals.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "humps.h"
+#include "value.h"
+
+#define HISTOGRAMS_SHOWN 10 /* of single series, of each measure */
+
+static const char *const costs[] = {
+	[COST_FREE] = "free",
+	[COST_CHEAP] = "cheap",
+	[COST_PER_EVENT] = "per event",
+	[COST_DANGEROUS] = "dangerous",
+};
+
+static void print_line(const struct page *page, const char *mark, const char *text)
+{
+	char escaped[4 * REMARK_BYTES];
+	int at = fprintf(page->out, "  %s", mark);
+
+	page_wrap(page, at, 4, format_escaped(text, escaped, sizeof(escaped)));
+}
+
+static void print_heading(const struct page *page, const struct measured *of)
+{
+	char heading[64], about[512] = "";
+
+	snprintf(heading, sizeof(heading), "SIGNAL %s", of->name);
+	format_add(about, sizeof(about), ": %s; cost: %s", of->signal->about,
+		   costs[of->view->cost]);
+	if (of->view->price)
+		format_add(about, sizeof(about), ", %s", of->view->price);
+	page_heading(page, heading, about);
+}
+
+static void print_measure(const struct page *page, const struct measured *of, u32 kind)
+{
+	const struct series_kind *about = &of->view->kinds[kind];
+	const struct hist *all = &of->measures[kind].all;
+	char line[512] = "";
+
+	format_add(line, sizeof(line), "%s", about->name);
+	if (about->about)
+		format_add(line, sizeof(line), " (%s)", about->about);
+	format_add(line, sizeof(line), ": %s, %s in sum", VALUE(UNIT_COUNT, all->count),
+		   VALUE(about->unit, all->sum));
+	print_line(page, "", line);
+}
+
+static void print_own_histograms(const struct digest *digest, const struct page *page,
+				 const struct measured *of, u32 kind)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < of->alike_count && shown < HISTOGRAMS_SHOWN; i++) {
+		const struct series_row *row = of->alike[i].row;
+		char name[SIGNALS_NAME_BYTES];
+
+		if (row->key.kind != kind || !row->hist.count)
+			continue;
+		series_row_text(digest, of, row, name, sizeof(name));
+		fputc('\n', page->out);
+		print_line(page, "", *name ? name : "all");
+		text_histogram(digest, page, of, kind, &row->hist);
+		shown++;
+	}
+}
+
+static void print_histograms(const struct digest *digest, const struct page *page,
+			     const struct measured *of, u32 kind)
+{
+	const struct hist *all = &of->measures[kind].all;
+	char said[REMARK_BYTES];
+	struct humps humps;
+
+	if (!digest->options->signals && !digest->options->histograms)
+		return;
+	fputc('\n', page->out);
+	print_line(page, "", "all together");
+	text_histogram(digest, page, of, kind, all);
+	humps_find(all, &humps);
+	if (humps.count > 1 && of->view->kinds[kind].unit == UNIT_NS) {
+		humps_say(&humps, said, sizeof(said));
+		print_line(page, "- ", said);
+	}
+	if (digest->options->histograms)
+		print_own_histograms(digest, page, of, kind);
+}
+
+/* What has no partner, and how much of all that is. */
+static void print_unmatched(const struct digest *digest, const struct page *page,
+			    const struct measured *of)
+{
+	u64 starts = 0, ends = 0, expired = 0, count = 0, all;
+	char line[512] = "";
+
+	for (size_t i = 0; i < of->view->kind_count; i++) {
+		starts += of->measures[i].orphan_starts;
+		ends += of->measures[i].orphan_ends;
+		expired += of->measures[i].expired;
+		count += of->measures[i].all.count;
+	}
+	all = starts + ends + expired;
+	if (!all && !digest->options->signals)
+		return;
+	if (!all) {
+		print_line(page, "", "unmatched: none");
+		return;
+	}
+	format_add(line, sizeof(line), "unmatched: %s (%s): ", NUMBER(all),
+		   SHARE(all, all + count));
+	format_add(line, sizeof(line),
+		   "%s starts were given up, %s ends had no start, %s starts had no end within "
+		   "--pair-limit",
+		   NUMBER(starts), NUMBER(ends), NUMBER(expired));
+	print_line(page, "", line);
+}
+
+static void print_share(const struct page *page, const struct measured *of)
+{
+	const struct series_share *share = &of->share;
+	char line[512] = "";
+
+	if (share->folded) {
+		format_add(line, sizeof(line),
+			   "(other): %s values are of more keys than the signal has places for, %s",
+			   NUMBER(share->folded), NUMBER(share->limit));
+		print_line(page, "", line);
+	}
+	*line = '\0';
+	if (share->lost)
+		format_add(line, sizeof(line), "lost: %s values, for which there was no place; ",
+			   NUMBER(share->lost));
+	if (share->unpaired)
+		format_add(line, sizeof(line), "%s starts found no place to wait for their end; ",
+			   NUMBER(share->unpaired));
+	if (share->slow_unspoken)
+		format_add(line, sizeof(line),
+			   "%s slow events are not listed, for they were too many at once; ",
+			   NUMBER(share->slow_unspoken));
+	if (*line) {
+		line[strlen(line) - 2] = '\0';
+		print_line(page, "! ", line);
+	}
+}
+
+static void print_signal(const struct digest *digest, const struct page *page,
+			 const struct measured *of)
+{
+	bool is_empty = true;
+
+	print_heading(page, of);
+	for (u32 kind = 0; kind < of->view->kind_count; kind++) {
+		if (!of->measures[kind].all.count)
+			continue;
+		is_empty = false;
+		print_measure(page, of, kind);
+		text_series(digest, page, of, kind);
+		print_histograms(digest, page, of, kind);
+	}
+	if (is_empty)
+		print_line(page, "", "nothing was measured");
+	for (size_t i = 0; i < of->remarks.count; i++)
+		print_line(page, "- ", of->remarks.text[i]);
+	print_unmatched(digest, page, of);
+	print_share(page, of);
+	text_lists(digest, page, of);
+	text_slow(digest, page, of);
+}
+
+static void print_doubts(const struct digest *digest, const struct page *page)
+{
+	const struct signals *signals = &digest->signals;
+	char line[512] = "";
+
+	format_add(line, sizeof(line),
+		   "Percentiles are within %.1f %%; counts, totals and maxima are exact.",
+		   100 * HIST_ERROR);
+	if (signals->kernel)
+		format_add(line, sizeof(line), " Without %s values of the kernel's own (--kernel).",
+			   NUMBER(signals->kernel));
+	if (signals->unknown)
+		format_add(line, sizeof(line),
+			   " %s series are of signals that this dwell does not know.",
+			   NUMBER(signals->unknown));
+	if (signals->damaged)
+		format_add(line, sizeof(line), " %s rows are damaged, and left out.",
+			   NUMBER(signals->damaged));
+	fputc('\n', page->out);
+	page_wrap(page, 0, 2, line);
+}
+
+void text_signals(const struct digest *digest, const struct page *page)
+{
+	for (size_t i = 0; i < digest->signals.count; i++)
+		print_signal(digest, page, &digest->signals.of[i]);
+	if (digest->signals.count)
+		print_doubts(digest, page);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Signals in the report that a person reads: tables of series, histograms, slow events, lists. Own
+ * nothing. Called by report.c.
+ */
+#ifndef DWELL_REPORT_TEXT_SIGNALS_H
+#define DWELL_REPORT_TEXT_SIGNALS_H
+
+#include "text.h"
+
+void text_signals(const struct digest *digest, const struct page *page);
+
+/* The parts of a signal's section. */
+void text_series(const struct digest *digest, const struct page *page, const struct measured *of,
+		 u32 kind);
+void text_histogram(const struct digest *digest, const struct page *page, const struct measured *of,
+		    u32 kind, const struct hist *hist);
+void text_slow(const struct digest *digest, const struct page *page, const struct measured *of);
+void text_lists(const struct digest *digest, const struct page *page, const struct measured *of);
+
+/* Texts in rows: as columns where they fit beside the numbers, else above them. */
+#define GRID_COLUMNS_MAX 16
+#define GRID_ROWS_MAX	 32
+#define GRID_TEXT	 256
+
+struct grid {
+	const char *heads[GRID_COLUMNS_MAX];
+	bool is_right[GRID_COLUMNS_MAX];			/* numbers end in line */
+	char cells[GRID_ROWS_MAX][GRID_COLUMNS_MAX][GRID_TEXT]; /* escaped */
+	size_t columns, rows;
+	size_t texts; /* so many of the columns come first, and are what a row is about */
+};
+
+void grid_print(const struct page *page, const struct grid *grid);
+
+#endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Single events that took long: what they were, what their time was, and from where. */
+#include <inttypes.h>
+
+#include "../base/clock.h"
+#include "text_signals.h"
+#include "value.h"
+
+#define SHOWN	     5
+#define SHOWN_ALONE  20
+#define STACK_FRAMES 6
+
+static const char *const part_names[] = {
+#define PART(NAME, name) [SLOW_PART_##NAME] = #name,
+	SLOW_PARTS(PART)
+#undef PART
+};
+
+static void add_parts(const struct slow_row *slow, char *line, size_t size)
+{
+	const char *before = "; ";
+
+	for (int i = 0; i < SLOW_PART_COUNT; i++) {
+		if (!slow->part[i])
+			continue;
+		format_add(line, size, "%s%s %s", before, part_names[i],
+			   SHARE(slow->part[i], slow->ns));
+		before = ", ";
+	}
+}
+
+static void add_values(const struct signal_view *view, const struct slow_row *slow, char *line,
+		       size_t size)
+{
+	for (int i = 0; i < 2; i++)
+		if (view->value_names[i])
+			format_add(line, size, ", %s %s", view->value_names[i],
+				   NUMBER(slow->value[i]));
+}
+
+static void print_event(const struct digest *digest, const struct page *page,
+			const struct measured *of, const struct slow_row *slow)
+{
+	u64 end_ns = slow->ts_ns > digest->start_ns ? slow->ts_ns - digest->start_ns : 0;
+	char process[SIGNALS_NAME_BYTES], object[SIGNALS_NAME_BYTES], text[4 * SIGNALS_NAME_BYTES];
+	char line[8 * SIGNALS_NAME_BYTES] = "", cut[2 * SIGNALS_NAME_BYTES];
+	struct series_row row = {.key = slow->key, .process = process, .object_name = object};
+	int at = fprintf(page->out, "  %7s  ", VALUE(UNIT_NS, slow->ns));
+
+	series_process_text(digest, slow->key.tgid, slow->key.start_ns, process, sizeof(process));
+	series_field_text(digest, of, &of->view->object, slow->key.object, object, sizeof(object));
+	series_row_text(digest, of, &row, text, sizeof(text));
+	format_middle(text, page->columns - at, cut, sizeof(cut));
+	format_add(line, sizeof(line), "%s", cut);
+	if (slow->tid && slow->tid != slow->key.tgid)
+		format_add(line, sizeof(line), ", tid %u", slow->tid);
+	format_add(line, sizeof(line), ", until %s", DURATION(end_ns));
+	add_values(of->view, slow, line, sizeof(line));
+	add_parts(slow, line, sizeof(line));
+	page_wrap(page, at, at + 2, line);
+	series_stack_text(digest, slow->stack, STACK_FRAMES, text, sizeof(text));
+	if (*text) {
+		fprintf(page->out, "%*s", at + 2, "");
+		page_wrap(page, at + 2, at + 2, format_escaped(text, line, sizeof(line)));
+	}
+}
+
+void text_slow(const struct digest *digest, const struct page *page, const struct measured *of)
+{
+	size_t most = digest->options->signals ? SHOWN_ALONE : SHOWN;
+	u64 all = of->slow_count + of->slow_left_out;
+
+	if (!of->slow_count)
+		return;
+	fprintf(page->out, "  slowest of %s that took longer than --slow:\n", NUMBER(all));
+	for (size_t i = 0; i < of->slow_count && i < most; i++)
+		print_event(digest, page, of, &of->slow[i]);
+}
