@@ -107,6 +107,7 @@ struct stack_wish {
 	bool has_user;		     /* the thread's own doing, not an interrupt's */
 	bool has_kernel;	     /* it is in the kernel */
 	bool is_nmi;		     /* may have interrupted whoever */
+	u32 skip;		     /* of the kernel's frames, the hook's own */
 	const struct cpu_regs *regs; /* of user space, if known; NULL: read them */
 };
 
@@ -286,7 +287,8 @@ static __always_inline u64 stack_take(void *ctx, const struct stack_wish *wish, 
 	walk->frames = walk->mapping = walk->is_return = walk->generation = 0;
 	walk->hash = unwind_mix(0, wish->tgid);
 	if (wish->has_kernel)
-		bytes = bpf_get_stack(ctx, scratch->rec.frames, KERNEL_FRAMES_BYTES, 0);
+		bytes = bpf_get_stack(ctx, scratch->rec.frames, KERNEL_FRAMES_BYTES,
+				      wish->skip & BPF_F_SKIP_FIELD_MASK);
 	scratch->rec.kernel_count = bytes > 0 ? (u16)(bytes / 8) : 0;
 	scratch->rec.user_count = 0;
 	scratch->rec.generation = 0;
