@@ -51,6 +51,27 @@ static __always_inline long unwind_read(void *to, u32 size, u64 from)
 	return bpf_probe_read_user(to, size, (const void *)from);
 }
 
+#define RETURNS_MAX 8 /* return probes within each other that are looked at */
+
+/* Where the call whose return address was at this place does return to, if that is replaced. */
+static __always_inline bool unwind_find_return(u64 at, u64 *ret_ip)
+{
+	struct task_struct___uprobes *task = (void *)current_task();
+	struct return_instance___any *instance;
+
+	if (!bpf_core_field_exists(task->utask))
+		return false;
+	instance = BPF_CORE_READ(task, utask, return_instances);
+	for (u32 i = 0; i < RETURNS_MAX && instance; i++) {
+		if (BPF_CORE_READ(instance, stack) == at) {
+			*ret_ip = BPF_CORE_READ(instance, orig_ret_vaddr);
+			return true;
+		}
+		instance = BPF_CORE_READ(instance, next);
+	}
+	return false;
+}
+
 #include "unwind.bpf.h"
 
 #define STACKS_SEEN_MAX	    32768
