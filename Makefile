@@ -264,7 +264,7 @@ $(B)/tests/workloads/plugin/%.so: tests/workloads/plugin/%.c
 	$(Q)$(CC) $(WORKLOAD_CFLAGS) -fPIC -shared $< -o $@
 
 # Programs that cost the least, to compare with.
-BENCH_TOOLS := $(B)/bench/floor $(B)/bench/hooks $(B)/bench/hist
+BENCH_TOOLS := $(B)/bench/floor $(B)/bench/hooks $(B)/bench/hist $(B)/bench/empty
 
 tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(WORKLOADS) $(BENCH_TOOLS)
 

@@ -86,7 +86,7 @@ struct filter_key {
 	KNOB(stack_one_in, 0, 0, 1000000, "of events that signals count, so many; 0: no stacks")   \
 	KNOB(alloc_interval, 524288, 1, 1ULL << 40, "one sample for so many bytes allocated")      \
 	KNOB(alloc_one_in, 100, 0, 1000000, "of small calls, one in so many is timed; 0: none")    \
-	KNOB(alloc_budget, 2000, 1, 1000000, "of such samples, per second and CPU")                \
+	KNOB(alloc_budget, 5000, 1, 1000000, "of such samples, per second and CPU")                \
 	KNOB(alloc_live, 0, 0, 1, "what was allocated is followed until it is freed")              \
 	KNOB(alloc_kernel_bytes, 0, 0, 1ULL << 40, "large, of the kernel's allocations; 0: none")  \
 	KNOB(filter_kinds, 0, 0, FILTER_KIND_BIT(FILTER_KIND_COUNT) - 1,                           \

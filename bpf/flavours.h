@@ -30,6 +30,20 @@ struct request_queue___disk { /* from 5.15 */
 	struct gendisk *disk;
 };
 
+struct return_instance___any { /* these: of kernels with uprobes */
+	unsigned long stack;
+	unsigned long orig_ret_vaddr;
+	struct return_instance___any *next;
+};
+
+struct uprobe_task___any {
+	struct return_instance___any *return_instances;
+};
+
+struct task_struct___uprobes {
+	struct uprobe_task___any *utask;
+};
+
 struct percpu_counter___rss {
 	s64 count;
 };

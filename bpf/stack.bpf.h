@@ -51,6 +51,27 @@ static __always_inline long unwind_read(void *to, u32 size, u64 from)
 	return bpf_probe_read_user(to, size, (const void *)from);
 }
 
+#define RETURNS_MAX 8 /* return probes within each other that are looked at */
+
+/* Where the call whose return address was at this place does return to, if that is replaced. */
+static __always_inline bool unwind_find_return(u64 at, u64 *ret_ip)
+{
+	struct task_struct___uprobes *task = (void *)current_task();
+	struct return_instance___any *instance;
+
+	if (!bpf_core_field_exists(task->utask))
+		return false;
+	instance = BPF_CORE_READ(task, utask, return_instances);
+	for (u32 i = 0; i < RETURNS_MAX && instance; i++) {
+		if (BPF_CORE_READ(instance, stack) == at) {
+			*ret_ip = BPF_CORE_READ(instance, orig_ret_vaddr);
+			return true;
+		}
+		instance = BPF_CORE_READ(instance, next);
+	}
+	return false;
+}
+
 #include "unwind.bpf.h"
 
 #define STACKS_SEEN_MAX	    32768
@@ -107,6 +128,7 @@ struct stack_wish {
 	bool has_user;		     /* the thread's own doing, not an interrupt's */
 	bool has_kernel;	     /* it is in the kernel */
 	bool is_nmi;		     /* may have interrupted whoever */
+	u32 skip;		     /* of the kernel's frames, the hook's own */
 	const struct cpu_regs *regs; /* of user space, if known; NULL: read them */
 };
 
@@ -285,7 +307,8 @@ static __always_inline u64 stack_take(void *ctx, const struct stack_wish *wish, 
 	walk->frames = walk->mapping = walk->is_return = walk->generation = 0;
 	walk->hash = unwind_mix(0, wish->tgid);
 	if (wish->has_kernel)
-		bytes = bpf_get_stack(ctx, scratch->rec.frames, KERNEL_FRAMES_BYTES, 0);
+		bytes = bpf_get_stack(ctx, scratch->rec.frames, KERNEL_FRAMES_BYTES,
+				      wish->skip & BPF_F_SKIP_FIELD_MASK);
 	scratch->rec.kernel_count = bytes > 0 ? (u16)(bytes / 8) : 0;
 	scratch->rec.user_count = 0;
 	scratch->rec.generation = 0;

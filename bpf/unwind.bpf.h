@@ -74,12 +74,17 @@ static __always_inline struct unwind_mapping *unwind_search_mapping(struct unwin
 	return low == walk->first ? NULL : unwind_mapping_at(low - 1);
 }
 
+static __always_inline bool unwind_is_in(const struct unwind_mapping *mapping, u64 pc)
+{
+	return mapping && mapping->begin <= pc && pc < mapping->end;
+}
+
 static __always_inline struct unwind_mapping *unwind_find_mapping(struct unwind_walk *walk, u64 pc)
 {
 	struct unwind_mapping *mapping =
 		walk->mapping ? unwind_mapping_at(walk->mapping - 1) : NULL;
 
-	if (mapping && mapping->begin <= pc && pc < mapping->end)
+	if (unwind_is_in(mapping, pc))
 		return mapping;
 	return unwind_search_mapping(walk, pc);
 }
@@ -236,11 +241,17 @@ static __always_inline int unwind_step(struct unwind_walk *walk)
 	struct unwind_mapping *mapping;
 	struct unwind_row *row;
 
+	mapping = unwind_find_mapping(walk, pc);
+	/* A return probe puts an address of the kernel's own choice onto the stack. */
+	if (!unwind_is_in(mapping, pc) && walk->is_return &&
+	    unwind_find_return(walk->sp - 8, &walk->ip)) {
+		pc = unwind_pc(walk);
+		mapping = unwind_find_mapping(walk, pc);
+	}
 	walk->address = pc;
 	walk->frames++;
 	walk->hash = unwind_mix(walk->hash, pc);
-	mapping = unwind_find_mapping(walk, pc);
-	if (!mapping || pc < mapping->begin || pc >= mapping->end)
+	if (!mapping || !unwind_is_in(mapping, pc))
 		return unwind_end(walk, STOP_NO_MAPPING);
 	if (mapping->generation != walk->generation)
 		return unwind_end(walk, STOP_STALE);

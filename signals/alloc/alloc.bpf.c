@@ -126,7 +126,7 @@ static __always_inline bool begin(const struct cpu_regs *ctx, u32 function, u64 
 		return false;
 	if (weights.bytes) {
 		key = alloc_key(account, ALLOC_BYTES, function, size);
-		stack = key.more = alloc_stack((void *)ctx, account, live, ctx);
+		stack = key.more = alloc_stack((void *)ctx, account, live, ctx, false);
 		series_add_weighted(series_find(&key), size, weights.bytes);
 	}
 	wait_for_end(&id, ctx, account, function, size, &weights, stack);

@@ -27,9 +27,15 @@ static __always_inline struct series_key alloc_key(const struct ledger_task *acc
 	return key;
 }
 
-/* regs: of user space, where the thread is there; NULL: it is in the kernel. 0 with --no-stacks. */
+#define HOOK_FRAMES 2 /* the program, and who calls it */
+
+/*
+ * regs: of user space, where the thread is there; NULL: it is in the kernel, which is told only if
+ * that is what allocates. 0 with --no-stacks.
+ */
 static __always_inline u64 alloc_stack(void *ctx, const struct ledger_task *account,
-				       struct live_config *live, const struct cpu_regs *regs)
+				       struct live_config *live, const struct cpu_regs *regs,
+				       bool has_kernel)
 {
 	struct stack_scratch *scratch = stack_scratch_of(STACK_ALLOC);
 	struct stack_wish wish = {
@@ -37,7 +43,8 @@ static __always_inline u64 alloc_stack(void *ctx, const struct ledger_task *acco
 		.tgid = account->tgid,
 		.kind = SAMPLE_CPU,
 		.has_user = true,
-		.has_kernel = !regs,
+		.has_kernel = has_kernel,
+		.skip = HOOK_FRAMES,
 	};
 	u32 stop;
 

@@ -4,8 +4,10 @@
 #include "../../src/base/cleanup.h"
 #include "../../src/model/signal.h"
 
-#define MAPS  PROBE_ACCOUNTS, PROBE_SERIES, PROBE_STACKS, "alloc_choices"
-#define CALLS MAPS, PROBE_PAIRS, PROBE_SLOW, "alloc_lives"
+#define MIB	       (1024.0 * 1024.0)
+#define PROCESSES_TOLD 3
+#define MAPS	       PROBE_ACCOUNTS, PROBE_SERIES, PROBE_STACKS, "alloc_choices"
+#define CALLS	       MAPS, PROBE_PAIRS, PROBE_SLOW, "alloc_lives"
 
 /* A function under the names that it has in the C library, jemalloc, tcmalloc and mimalloc. */
 #define NAMES(name) name ":je_" name ":tc_" name ":mi_" name
@@ -97,6 +99,99 @@ static const char *const functions[] = {
 #undef FUNCTION
 };
 
+/* What a process asked for, and of that gave back. */
+struct sums {
+	const struct series_row *row; /* of its process */
+	u64 bytes, freed;
+	const struct series_row *kept; /* of which most is not given back */
+	u64 kept_bytes;
+};
+
+static bool is_of_process(const struct series_row *row, const struct series_row *other)
+{
+	return row->key.tgid == other->key.tgid && row->key.start_ns == other->key.start_ns;
+}
+
+static u64 freed_of(const struct series_set *set, const struct series_row *row)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		const struct series_key *key = &set->rows[i]->key;
+
+		if (key->kind == ALLOC_FREED && is_of_process(set->rows[i], row) &&
+		    key->detail == row->key.detail && key->object == row->key.object &&
+		    key->more == row->key.more)
+			return set->rows[i]->hist.sum;
+	}
+	return 0;
+}
+
+static void add_up(const struct series_set *set, struct sums *sums)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		const struct series_row *row = set->rows[i];
+		u64 freed;
+
+		if (row->key.kind != ALLOC_BYTES || !is_of_process(row, sums->row))
+			continue;
+		freed = freed_of(set, row);
+		sums->bytes += row->hist.sum;
+		sums->freed += freed < row->hist.sum ? freed : row->hist.sum;
+		if (row->hist.sum > freed && row->hist.sum - freed > sums->kept_bytes) {
+			sums->kept = row;
+			sums->kept_bytes = row->hist.sum - freed;
+		}
+	}
+}
+
+static void tell_process(const struct series_set *set, const struct sums *sums, bool is_live,
+			 struct remarks *remarks)
+{
+	remark(remarks, "%s: malloc and the like were asked for %.1f MiB a second",
+	       sums->row->process, (double)sums->bytes / MIB * 1e9 / (double)set->span_ns);
+	if (is_live && sums->kept)
+		remark(remarks,
+		       "%s: %.1f of %.1f MiB is not freed; most of that, %.1f MiB, came by %s in "
+		       "pieces of up to %llu bytes",
+		       sums->row->process, (double)(sums->bytes - sums->freed) / MIB,
+		       (double)sums->bytes / MIB, (double)sums->kept_bytes / MIB,
+		       sums->kept->key.object < ARRAY_SIZE(functions)
+			       ? functions[sums->kept->key.object]
+			       : "others",
+		       sums->kept->key.detail < 64 ? 1ULL << sums->kept->key.detail : 0);
+}
+
+static bool was_told(const struct series_set *set, size_t row)
+{
+	for (size_t i = 0; i < row; i++)
+		if (set->rows[i]->key.kind == ALLOC_BYTES &&
+		    is_of_process(set->rows[i], set->rows[row]))
+			return true;
+	return false;
+}
+
+/* Rows come with the largest sum first: so do their processes, nearly. */
+static void judge(const struct series_set *set, struct remarks *remarks)
+{
+	bool is_live = false, is_timed = false;
+	size_t told = 0;
+
+	for (size_t i = 0; i < set->count; i++) {
+		is_live |= set->rows[i]->key.kind == ALLOC_FREED;
+		is_timed |= set->rows[i]->key.kind == ALLOC_LATENCY;
+	}
+	for (size_t i = 0; i < set->count && told < PROCESSES_TOLD; i++) {
+		struct sums sums = {.row = set->rows[i]};
+
+		if (set->rows[i]->key.kind != ALLOC_BYTES || !set->span_ns || was_told(set, i))
+			continue;
+		add_up(set, &sums);
+		tell_process(set, &sums, is_live, remarks);
+		told++;
+	}
+	if (is_timed)
+		remark(remarks, "of each latency, 1 to 4 us are the probe's own");
+}
+
 static const struct signal_view view = {
 	.kinds = kinds,
 	.kind_count = ARRAY_SIZE(kinds),
@@ -110,6 +205,7 @@ static const struct signal_view view = {
 	.share = 1024,
 	.cost = COST_DANGEROUS,
 	.price = "some 0.5 us for each call of malloc, 5 us where its first instruction is dear",
+	.judge = judge,
 };
 
 const struct signal signal_alloc = {

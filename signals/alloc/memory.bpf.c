@@ -46,7 +46,7 @@ static __always_inline void count_bytes(void *ctx, const struct ledger_task *acc
 	if (!weights.bytes)
 		return;
 	key = alloc_key(account, kind, function, bytes);
-	key.more = alloc_stack(ctx, account, live, NULL);
+	key.more = alloc_stack(ctx, account, live, NULL, false);
 	series_add_weighted(series_find(&key), bytes, weights.bytes);
 }
 
@@ -161,7 +161,7 @@ static __always_inline void count_kernel(void *ctx, u32 function, u64 bytes)
 	if (!account)
 		return;
 	key = alloc_key(account, ALLOC_KERNEL, function, bytes);
-	key.more = alloc_stack(ctx, account, live, NULL);
+	key.more = alloc_stack(ctx, account, live, NULL, true);
 	series_add(series_find(&key), bytes);
 }
 

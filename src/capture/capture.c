@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -147,6 +148,13 @@ static void try_perf_events(struct capture *capture)
 	}
 }
 
+static void no_session(struct capture *capture, struct capture_probe *probe)
+{
+	switch_off(probe, GATE_LOAD, -EOPNOTSUPP, &capture->log);
+	snprintf(probe->failure.excerpt, sizeof(probe->failure.excerpt),
+		 "both ends of a call in one program are from 6.13 on");
+}
+
 /* What is attached late finds out too late: the kernel's types say whether it has both ends. */
 static void try_sessions(struct capture *capture)
 {
@@ -155,7 +163,7 @@ static void try_sessions(struct capture *capture)
 
 		if (probe->spec->kind == PROBE_UPROBE_SESSION && probe_is_on(probe) &&
 		    !late_has_sessions())
-			switch_off(probe, GATE_LOAD, -EOPNOTSUPP, &capture->log);
+			no_session(capture, probe);
 	}
 }
 

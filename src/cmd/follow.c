@@ -276,6 +276,9 @@ static bool hold_limit(struct follow *follow, const struct governor_reading *rea
 		minutes_step(&follow->minutes, &step);
 	}
 	follow->is_given_up = what == GOVERNOR_DETACH;
+	/* What waits for a file must not come back with the next one. */
+	if (!(follow->brake.signals >> SIG_ALLOC & 1))
+		follow->late.is_given_up = true;
 	return brake_is_alert(&follow->brake, what);
 }
 

@@ -75,7 +75,7 @@ enum measure_option {
 	"                       N has its stack taken (default: none)\n"                           \
 	"  --alloc-every SIZE   alloc: one sample for so many bytes (default 512K; 1: all)\n"      \
 	"  --kernel[=SIZE]      alloc: the kernel's own allocations, too, so large (64K)\n"        \
-	"  --live               alloc: what is not freed again, too; doubles the price\n"          \
+	"  --live               alloc: what is freed again, too; then free has a probe\n"          \
 	"  --force              alloc: go on, whatever it costs\n"
 
 /* What holds if no option says otherwise; before the first measure_take(). */

@@ -50,6 +50,17 @@ static long unwind_read(void *to, u32 size, u64 from)
 	return 0;
 }
 
+/* A return probe's doing: what was there before. */
+static u64 replaced_at, replaced_ip;
+
+static bool unwind_find_return(u64 at, u64 *ret_ip)
+{
+	if (at != replaced_at)
+		return false;
+	*ret_ip = replaced_ip;
+	return true;
+}
+
 #include "../../bpf/unwind.bpf.h"
 
 static struct unwind_walk walk;
@@ -93,6 +104,22 @@ static void sp_rule_finds_caller(void **state)
 	assert_int_equal(walk.sp, STACK + 32);
 	assert_int_equal(walk.fp, STACK + 80); /* not saved: still there */
 	assert_int_equal(unwind_pc(&walk), TEXT + 0x11ff);
+}
+
+static void replaced_return_address_is_found(void **state)
+{
+	(void)state;
+	row_is(ROW_SP, 4, 0);
+	stack[3] = 0x7fffffffe000; /* where the kernel maps its trampoline */
+	stack[7] = TEXT + 0x1300;
+	replaced_at = STACK + 24;
+	replaced_ip = TEXT + 0x1200;
+	assert_int_equal(unwind_step(&walk), 0);
+	assert_int_equal(unwind_step(&walk), 0);
+	assert_int_equal(walk.address, TEXT + 0x11ff);
+	assert_int_equal(walk.frames, 2);
+	assert_int_equal(walk.ip, TEXT + 0x1300);
+	replaced_at = 0;
 }
 
 static void fp_is_restored(void **state)
@@ -330,6 +357,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(sp_rule_finds_caller, start),
+		cmocka_unit_test_setup(replaced_return_address_is_found, start),
 		cmocka_unit_test_setup(fp_is_restored, start),
 		cmocka_unit_test_setup(fp_rule_finds_caller, start),
 		cmocka_unit_test_setup(realigned_stack_is_followed, start),

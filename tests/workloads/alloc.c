@@ -4,11 +4,13 @@
  * function has asked for; "count.FUNCTION n", how often; "live.FUNCTION n", what it has not given
  * back; "latency.FUNCTION.CLASS ns", the middle of what its calls took by its own clock.
  */
+#include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "oracle.h"
 
@@ -22,6 +24,9 @@
 #define ALIGNED	     2048
 #define GROWN	     (200 << 10)
 #define CALLOC_ITEMS 50
+#define PIPE_BYTES   (1 << 20) /* the most that everybody may have */
+#define MANY	     1000000
+#define MANY_BYTES   500
 
 /* The compiler must not know that nobody looks. */
 static void *volatile sink;
@@ -97,6 +102,17 @@ static __attribute__((noinline)) void alloc_mapped(void)
 	munmap(one, PAGES);
 }
 
+/* The kernel has a table of 40 bytes for each page that a pipe can hold. */
+static __attribute__((noinline)) void alloc_pipe(void)
+{
+	int ends[2];
+
+	must(!pipe(ends), "pipe");
+	must(fcntl(ends[0], F_SETPIPE_SZ, PIPE_BYTES) >= 0, "F_SETPIPE_SZ");
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static int compare(const void *a, const void *b)
 {
 	long long x = *(const long long *)a, y = *(const long long *)b;
@@ -123,6 +139,7 @@ void do_alloc(void)
 		alloc_aligned();
 		alloc_grown();
 		alloc_mapped();
+		alloc_pipe();
 		sleep_ms(3);
 	}
 	truth("bytes.alloc_small", (long long)ROUNDS * SMALL_COUNT * SMALL);
@@ -136,6 +153,34 @@ void do_alloc(void)
 	truth("live.alloc_kept", (long long)ROUNDS * KEPT);
 	truth("asked.alloc_mapped", (long long)ROUNDS * PAGES);
 	truth("resident.alloc_mapped", (long long)ROUNDS * PAGES);
+	truth("kernel.alloc_pipe", ROUNDS * 16LL << 10); /* 10 KiB, as pages are given out */
 	truth("latency.alloc_small", middle(small_ns));
 	truth("latency.alloc_large", middle(large_ns));
+}
+
+/* How long a thousand of them took, when they took least. */
+static __attribute__((noinline)) long long alloc_many(void)
+{
+	long long least = 0;
+
+	for (int i = 0; i < MANY / 1000; i++) {
+		long long begin = now(), ns;
+
+		for (int j = 0; j < 1000; j++) {
+			void *one = malloc(MANY_BYTES);
+
+			sink = one;
+			free(one);
+		}
+		ns = now() - begin;
+		least = !least || ns < least ? ns : least;
+	}
+	return least;
+}
+
+void do_alloc_storm(void)
+{
+	sleep_ms(300);
+	truth("least.alloc_many", alloc_many()); /* picoseconds each */
+	truth("bytes.alloc_many", (long long)MANY * MANY_BYTES);
 }
