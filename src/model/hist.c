@@ -43,13 +43,28 @@ double hist_low(u32 place)
 	return place > 1 ? exp2(((double)place - 2) / HIST_PER_OCTAVE) : 0;
 }
 
-/* The middle by ratio: as far from one end as from the other. Values are whole: 1 and 2 are exact.
- */
-static double middle(u32 place)
+u64 hist_least(u32 place)
 {
-	if (place <= 1)
-		return place;
-	return sqrt(hist_low(place) * hist_high(place));
+	return place > 1 ? (u64)hist_low(place) + 1 : place;
+}
+
+u64 hist_most(u32 place)
+{
+	return place > 1 ? (u64)hist_high(place) : place;
+}
+
+/*
+ * The middle by ratio: as far from one end as from the other; of whole numbers, as values are. So a
+ * bucket that has but one of them is exact.
+ */
+static u64 middle(u32 place)
+{
+	u64 least = hist_least(place), most = hist_most(place), value;
+
+	if (least >= most)
+		return most;
+	value = (u64)(sqrt(hist_low(place) * hist_high(place)) + 0.5);
+	return value < least ? least : value > most ? most : value;
 }
 
 u64 hist_percentile(const struct hist *hist, double share)
@@ -65,7 +80,7 @@ u64 hist_percentile(const struct hist *hist, double share)
 	for (u32 i = 0; i < HIST_BUCKETS; i++) {
 		seen += hist->buckets[i];
 		if (seen >= rank) {
-			u64 value = (u64)(middle(i) + 0.5);
+			u64 value = middle(i);
 
 			return hist->max && value > hist->max ? hist->max : value;
 		}

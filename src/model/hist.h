@@ -26,6 +26,11 @@ void hist_merge(struct hist *hist, const struct hist *other);
 double hist_low(u32 place);
 double hist_high(u32 place);
 
+/* The same as whole numbers, both of them in it. A bucket of small values may have none: then least
+ * is above most. */
+u64 hist_least(u32 place);
+u64 hist_most(u32 place);
+
 /* The value that a share of all, from 0 to 1, does not exceed; at most max. Of none it is 0. */
 u64 hist_percentile(const struct hist *hist, double share);
 

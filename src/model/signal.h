@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "../../abi/records.h"
+#include "labels.h"
 #include "probe.h"
 #include "resolver.h"
 #include "sink.h"

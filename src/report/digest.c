@@ -204,6 +204,8 @@ int digest_read(sqlite3 *db, const struct report_options *options, struct digest
 		err = digest_group(ret_digest);
 	if (!err)
 		err = read_profile(db, ret_digest);
+	if (!err)
+		err = signals_read(db, ret_digest);
 	if (err)
 		digest_free(ret_digest);
 	return err;
@@ -218,6 +220,7 @@ void digest_free(struct digest *digest)
 	for (size_t i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++)
 		hash_free(hashes[i]);
 	profile_free(&digest->profile);
+	signals_free(&digest->signals);
 	free(digest->threads);
 	free(digest->processes);
 	free(digest->hooks);

@@ -14,6 +14,7 @@
 #include "../model/health.h"
 #include "../model/profile.h"
 #include "report.h"
+#include "signals.h"
 
 /* Bounds: a session comes from anywhere. More than this is refused, and told. */
 #define DIGEST_THREADS_MAX 500000
@@ -183,6 +184,7 @@ struct digest {
 	struct account kernel;	 /* of the kernel's own, shown or not */
 	u64 kernel_threads;
 	struct profile profile; /* samples and stacks, of what is shown */
+	struct signals signals; /* series, and what goes with them, likewise */
 };
 
 int digest_read(sqlite3 *db, const struct report_options *options, struct digest *ret_digest);

@@ -136,6 +136,7 @@ int report_print_json(const struct digest *digest, FILE *out)
 		json_write(&writer, NULL, json_cpu(hash_item(&digest->cpus, i)), JSON_COMPACT);
 	json_end(&writer, ']');
 	json_write_stacks(&writer, digest);
+	json_write_signals(&writer, digest);
 	if (digest->options->execs)
 		write_execs(&writer, digest);
 	fputs("\n}\n", out);

@@ -31,6 +31,12 @@ void json_write(struct json_writer *writer, const char *key, json_t *value, size
 void json_begin(struct json_writer *writer, const char *key, char bracket);
 void json_end(struct json_writer *writer, char bracket);
 
+/* signals, slow[], lists, remarks and shares[]. */
+void json_write_signals(struct json_writer *writer, const struct digest *digest);
+
+/* An id of stacks and frames: 16 hexadecimal digits. */
+json_t *json_id(u64 id);
+
 /* stacks[], what was left out of it, and the frames that are in it. */
 void json_write_stacks(struct json_writer *writer, const struct digest *digest);
 

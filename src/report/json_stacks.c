@@ -32,7 +32,7 @@ json_t *json_stacks_quality(const struct digest *digest)
 		json_number(profile->kernel.count), "no_room", json_number(profile->no_room.count));
 }
 
-static json_t *id_to_json(u64 id)
+json_t *json_id(u64 id)
 {
 	char text[20];
 
@@ -56,7 +56,7 @@ static void add_frames(const struct profile *profile, json_t *object, u64 stack,
 
 		json_array_append_new(
 			names, json_string(profile_function_name(profile, steps[i].function)));
-		json_array_append_new(ids, frame ? id_to_json(frame->id) : json_null());
+		json_array_append_new(ids, frame ? json_id(frame->id) : json_null());
 		if (frame)
 			is_used[steps[i].frame] = true;
 	}
@@ -79,7 +79,7 @@ static json_t *wakers_to_json(const struct profile *profile, const struct hot_st
 					json_number(waker->sum.count));
 
 		if (waker->stack) {
-			json_object_set_new(row, "stack_id", id_to_json(waker->stack));
+			json_object_set_new(row, "stack_id", json_id(waker->stack));
 			add_frames(profile, row, waker->stack, STOP_END, is_used);
 		}
 		json_array_append_new(rows, row);
@@ -101,7 +101,7 @@ static json_t *stack_to_json(const struct digest *digest, const struct hot_stack
 		stack->stack && profile_stop_is_complete(stack->stop), "weight_ns",
 		json_number(stack->sum.weight_ns), "count", json_number(stack->sum.count),
 		"effective", profile_effective(&stack->sum), "stack_id",
-		stack->stack ? id_to_json(stack->stack) : json_null());
+		stack->stack ? json_id(stack->stack) : json_null());
 
 	if (!row)
 		return NULL;

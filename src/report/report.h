@@ -37,6 +37,8 @@ struct report_options {
 	u32 kind;	    /* enum sample_kind */
 	const char *state;  /* of samples: this, or those that begin with it; NULL: all */
 	const char *why;    /* opens this state instead of the report; NULL: none */
+	u64 signals;	    /* these alone instead of the report, by 1 << id; 0: none */
+	bool histograms;    /* of each series, not only of all together */
 	u64 from_ns, to_ns; /* since the session's start; 0 and 0, or ~0: all */
 	struct fetch_request debuginfod;
 	const char *session; /* its file's name, for the hint at the end; NULL: it was not kept */

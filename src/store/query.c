@@ -9,6 +9,7 @@
 #include "../base/log.h"
 #include "../base/utf8.h"
 
+#define SQL_BYTES 2048
 #define COUNT_MAX (1ULL << 62) /* sums of two do not overflow */
 
 static int refuse(sqlite3 *db, const char *table)
@@ -52,20 +53,30 @@ static int find_table(sqlite3 *db, const char *table)
 int query_table(sqlite3 *db, const char *table, const char *columns, const char *order,
 		query_row_fn *on_row, void *context)
 {
-	char sql[512];
+	return query_groups(db, table, columns, NULL, order, on_row, context);
+}
+
+int query_groups(sqlite3 *db, const char *table, const char *columns, const char *group,
+		 const char *order, query_row_fn *on_row, void *context)
+{
+	char sql[SQL_BYTES];
 	sqlite3_stmt *row = NULL;
 	int err = find_table(db, table), step;
 
 	if (err <= 0)
 		return err;
-	snprintf(sql, sizeof(sql), "SELECT %s FROM %s%s%s", columns, table,
-		 order ? " ORDER BY " : "", order ? order : "");
+	if (snprintf(sql, sizeof(sql), "SELECT %s FROM %s%s%s%s%s", columns, table,
+		     group ? " GROUP BY " : "", group ? group : "", order ? " ORDER BY " : "",
+		     order ? order : "") >= (int)sizeof(sql))
+		return -E2BIG;
 	if (sqlite3_prepare_v2(db, sql, -1, &row, NULL) != SQLITE_OK)
 		return refuse(db, table);
 	err = 0;
 	while (!err && (step = sqlite3_step(row)) != SQLITE_DONE)
 		err = step == SQLITE_ROW ? on_row(row, context) : refuse(db, table);
 	sqlite3_finalize(row);
+	if (err == QUERY_ENOUGH)
+		return 0;
 	if (err == -ENOMEM)
 		log_error("the session's '%s' has more rows than fit: take a part of it, as "
 			  "FILE@10s-20s, or --pid",

@@ -11,7 +11,9 @@
 
 #include "../../abi/types.h"
 
+/* 0, -errno, or QUERY_ENOUGH: no more rows are wanted, and all is well. */
 typedef int query_row_fn(sqlite3_stmt *row, void *context);
+#define QUERY_ENOUGH 1
 
 /*
  * Calls on_row for each row of a table, until it fails: 0 or -errno, told. A table that is not
@@ -19,6 +21,10 @@ typedef int query_row_fn(sqlite3_stmt *row, void *context);
  */
 int query_table(sqlite3 *db, const char *table, const char *columns, const char *order,
 		query_row_fn *on_row, void *context);
+
+/* The same with GROUP BY; NULL: without. */
+int query_groups(sqlite3 *db, const char *table, const char *columns, const char *group,
+		 const char *order, query_row_fn *on_row, void *context);
 
 u64 query_u64(sqlite3_stmt *row, int column);	/* any bits */
 u64 query_count(sqlite3_stmt *row, int column); /* a time or number: not negative */

@@ -148,6 +148,8 @@ static const char *missing_table(sqlite3 *db)
 	for (size_t i = 0; i < DICTIONARY_COUNT; i++)
 		if (!is_table(db, store_dictionaries[i].table.name))
 			return store_dictionaries[i].table.name;
+	if (!is_table(db, labels_table.name))
+		return labels_table.name;
 	for (int id = 0; id < SIGNAL_LIMIT; id++) {
 		const struct signal *signal = signal_rows[id].signal;
 

@@ -170,6 +170,8 @@ static int create_schema(struct writer *writer)
 		err = create_table(writer, &store_tables[i]);
 	for (size_t i = 0; !err && i < DICTIONARY_COUNT; i++)
 		err = fill_dictionary(writer, &store_dictionaries[i]);
+	if (!err)
+		err = create_table(writer, &labels_table);
 	for (int id = 0; !err && id < SIGNAL_LIMIT; id++) {
 		const struct signal *signal = signal_rows[id].signal;
 

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "signals.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/cleanup.h"
+#include "../base/utf8.h"
+#include "../model/labels.h"
+#include "../store/query.h"
+#include "digest.h"
+
+int signals_column(sqlite3_stmt *row, int column)
+{
+	char name[64];
+	int id;
+
+	query_text(row, column, name, sizeof(name));
+	id = signal_find(name, strlen(name));
+	return id && signal_rows[id].signal->view ? id : 0;
+}
+
+int signals_kind(const struct signal_view *view, const char *name)
+{
+	for (size_t i = 0; i < view->kind_count; i++)
+		if (!strcmp(view->kinds[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+static struct measured *find(struct signals *signals, u64 id)
+{
+	for (size_t i = 0; i < signals->count; i++)
+		if (signals->of[i].id == id)
+			return &signals->of[i];
+	return NULL;
+}
+
+/* Makes it, if it is not there yet; NULL: no memory. */
+struct measured *signals_find(struct signals *signals, u64 id)
+{
+	const struct signal *signal = signal_rows[id].signal;
+	struct measured *of = find(signals, id);
+
+	if (of)
+		return of;
+	of = query_append(&signals->of, &signals->count, sizeof(*of), SIGNAL_LIMIT);
+	if (!of)
+		return NULL;
+	*of = (struct measured){
+		.id = (u32)id,
+		.name = signal_rows[id].name,
+		.signal = signal,
+		.view = signal->view,
+		.measures = calloc(signal->view->kind_count + 1, sizeof(struct measure)),
+		.lists = calloc(signal->view->list_count + 1, sizeof(struct list_rows)),
+	};
+	return of->measures && of->lists ? of : NULL;
+}
+
+/* Each signal that was chosen has a row. */
+static int on_share(sqlite3_stmt *row, void *context)
+{
+	struct digest *digest = context;
+	int id = signals_column(row, 0);
+	struct measured *of;
+
+	if (!id)
+		return 0;
+	of = signals_find(&digest->signals, (u64)id);
+	if (!of)
+		return -ENOMEM;
+	of->share = (struct series_share){
+		.limit = query_count(row, 1),
+		.used = query_count(row, 2),
+		.folded = query_count(row, 3),
+		.lost = query_count(row, 4),
+		.unpaired = query_count(row, 5),
+		.slow_unspoken = query_count(row, 6),
+	};
+	return 0;
+}
+
+static int on_label(sqlite3_stmt *row, void *context)
+{
+	struct digest *digest = context;
+	const u64 key[2] = {(u64)signals_column(row, 0), query_u64(row, 1)};
+	struct label_row *label = key[0] ? hash_add(&digest->signals.labels, key) : NULL;
+
+	/* Without it there is a number to show. */
+	if (label)
+		query_text(row, 2, label->name, sizeof(label->name));
+	return 0;
+}
+
+/* A name in it may have been cut within a character. */
+static void mend(struct remarks *remarks)
+{
+	for (size_t i = 0; i < remarks->count; i++) {
+		char copy[REMARK_BYTES];
+
+		memcpy(copy, remarks->text[i], sizeof(copy));
+		utf8_copy(remarks->text[i], REMARK_BYTES, copy, strnlen(copy, sizeof(copy)));
+	}
+}
+
+static void judge(struct digest *digest)
+{
+	for (size_t i = 0; i < digest->signals.count; i++) {
+		struct measured *of = &digest->signals.of[i];
+		const struct series_set set = {
+			.rows = (const struct series_row *const *)of->rows,
+			.count = of->row_count,
+			.span_ns = digest->end_ns - digest->begin_ns,
+			.cpus = (u32)digest_meta_number(digest, "cpus"),
+			.tick_ns = digest_meta_number(digest, "tick_ns"),
+		};
+
+		if (of->view->judge)
+			of->view->judge(&set, &of->remarks);
+		mend(&of->remarks);
+	}
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct measured *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Other ways to show a session have nothing of signals. */
+static bool is_wanted(const struct report_options *options)
+{
+	return options->json || options->signals ||
+	       !(options->stacks || options->why || options->cpus || options->execs);
+}
+
+static void free_row(struct series_row *row)
+{
+	if (!series_is_other(&row->key)) {
+		free(*row->object_name ? (char *)row->object_name : NULL);
+		free(*row->process ? (char *)row->process : NULL);
+	}
+	free(row);
+}
+
+static void free_one(struct measured *of)
+{
+	for (size_t i = 0; i < of->row_count; i++)
+		free_row(of->rows[i]);
+	if (of->lists)
+		signals_free_lists(of);
+	free(of->rows);
+	free(of->measures);
+	free(of->slow);
+	free(of->lists);
+}
+
+/* Those that were asked for: the others are dropped again. */
+static void keep_asked(struct digest *digest)
+{
+	struct signals *signals = &digest->signals;
+	size_t kept = 0;
+
+	if (!digest->options->signals)
+		return;
+	for (size_t i = 0; i < signals->count; i++) {
+		if (digest->options->signals >> signals->of[i].id & 1) {
+			signals->of[kept++] = signals->of[i];
+			continue;
+		}
+		free_one(&signals->of[i]);
+	}
+	signals->count = kept;
+}
+
+int signals_read(sqlite3 *db, struct digest *digest)
+{
+	struct signals *signals = &digest->signals;
+	int err;
+
+	hash_init(&signals->labels, sizeof(struct label_row), 2 * sizeof(u64), SIGNALS_LABELS_MAX);
+	if (!is_wanted(digest->options))
+		return 0;
+	err = query_table(db, "shares",
+			  "signal, places, used, folded, lost, unpaired, slow_unspoken", NULL,
+			  on_share, digest);
+	if (!err)
+		err = query_table(db, labels_table.name, "signal, id, name", NULL, on_label,
+				  digest);
+	if (!err)
+		err = signals_read_series(db, digest);
+	if (!err)
+		err = signals_read_slow(db, digest);
+	if (signals->count)
+		qsort(signals->of, signals->count, sizeof(struct measured), by_id);
+	if (!err)
+		keep_asked(digest);
+	if (!err)
+		err = signals_read_lists(db, digest);
+	if (!err)
+		judge(digest);
+	return err;
+}
+
+void signals_free(struct signals *signals)
+{
+	for (size_t i = 0; i < signals->count; i++)
+		free_one(&signals->of[i]);
+	free(signals->of);
+	hash_free(&signals->labels);
+}

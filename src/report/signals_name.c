@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the fields of a series' key are called. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "../model/syscall.h"
+#include "format.h"
+#include "signals.h"
+
+#define DEVICE_MINOR_BITS 20 /* as the kernel numbers devices */
+
+static const char *label_of(const struct digest *digest, const struct measured *of, u64 id)
+{
+	const u64 key[2] = {of->id, id};
+	const struct label_row *label = hash_find(&digest->signals.labels, key);
+
+	return label && *label->name ? label->name : NULL;
+}
+
+static void name_size(u64 log2, char *buf, size_t size)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+
+	if (log2 < 64)
+		snprintf(buf, size, "<= %llu %s", 1ULL << log2 % 10, units[log2 / 10]);
+	else
+		snprintf(buf, size, "%" PRIu64, (uint64_t)log2);
+}
+
+static void name_errno(u64 value, char *buf, size_t size)
+{
+	const char *name = value && value < 4096 ? strerrorname_np((int)value) : NULL;
+
+	if (name || !value)
+		snprintf(buf, size, "%s", name ? name : "ok");
+	else
+		snprintf(buf, size, "error %" PRIu64, (uint64_t)value);
+}
+
+static void name_label(const struct digest *digest, const struct measured *of,
+		       const struct series_field *field, u64 value, char *buf, size_t size)
+{
+	const char *label = label_of(digest, of, value);
+
+	if (label)
+		snprintf(buf, size, "%s", label);
+	else if (field->kind == FIELD_DEVICE)
+		snprintf(buf, size, "%" PRIu64 ":%" PRIu64, (uint64_t)(value >> DEVICE_MINOR_BITS),
+			 (uint64_t)(value & ((1 << DEVICE_MINOR_BITS) - 1)));
+	else if (field->kind == FIELD_ADDRESS)
+		snprintf(buf, size, "0x%" PRIx64, (uint64_t)value);
+	else
+		snprintf(buf, size, "#%" PRIu64, (uint64_t)value);
+}
+
+static void name_text(const char *text, u64 value, char *buf, size_t size)
+{
+	if (text && *text)
+		snprintf(buf, size, "%s", text);
+	else
+		snprintf(buf, size, "%" PRIu64, (uint64_t)value);
+}
+
+void series_field_text(const struct digest *digest, const struct measured *of,
+		       const struct series_field *field, u64 value, char *buf, size_t size)
+{
+	char call[SYSCALL_NAME_BYTES];
+
+	*buf = '\0';
+	switch (field->kind) {
+	case FIELD_NONE:
+		return;
+	case FIELD_NAME:
+		name_text(value < field->name_count ? field->names[value] : NULL, value, buf, size);
+		return;
+	case FIELD_SYSCALL:
+		snprintf(buf, size, "%s", digest_call_name(digest, (u32)value, call, sizeof(call)));
+		return;
+	case FIELD_STATE:
+		name_text(value < STATE_LIMIT ? digest->state_names[value] : NULL, value, buf,
+			  size);
+		return;
+	case FIELD_OBJECT:
+		format_object(digest, value, buf, size);
+		return;
+	case FIELD_SIZE:
+		name_size(value, buf, size);
+		return;
+	case FIELD_STACK:
+		series_stack_text(digest, value, PROFILE_STEPS_MAX, buf, size);
+		return;
+	case FIELD_ERRNO:
+		name_errno(value, buf, size);
+		return;
+	case FIELD_DEVICE:
+	case FIELD_ADDRESS:
+	case FIELD_LABEL:
+		name_label(digest, of, field, value, buf, size);
+		return;
+	case FIELD_NUMBER:
+	case FIELD_CPU:
+		name_text(NULL, value, buf, size);
+		return;
+	}
+}
+
+static int compare(u64 a, u64 b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* They are sorted by pid, then start. */
+static const struct process *find_process(const struct digest *digest, u64 pid, u64 start_ns)
+{
+	size_t low = 0, high = digest->process_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct process *process = &digest->processes[middle];
+		int order = compare(pid, process->pid);
+
+		if (!order)
+			order = compare(start_ns, process->start_ns);
+		if (!order)
+			return process;
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+const char *series_comm(const struct digest *digest, u64 pid, u64 start_ns)
+{
+	const struct process *process = find_process(digest, pid, start_ns);
+	const struct thread *leader = process ? NULL : digest_by_tid(digest, (u32)pid);
+
+	return process ? process->comm : leader ? leader->comm : "";
+}
+
+void series_process_text(const struct digest *digest, u64 pid, u64 start_ns, char *buf, size_t size)
+{
+	const char *comm = pid ? series_comm(digest, pid, start_ns) : "";
+
+	*buf = '\0';
+	if (*comm)
+		snprintf(buf, size, "%s (%" PRIu64 ")", comm, (uint64_t)pid);
+	else if (pid)
+		snprintf(buf, size, "pid %" PRIu64, (uint64_t)pid);
+}
+
+static bool is_in(const u32 *list, size_t count, u64 value)
+{
+	for (size_t i = 0; i < count; i++)
+		if (list[i] == value)
+			return true;
+	return !count;
+}
+
+bool signals_want(const struct digest *digest, u64 pid, u64 start_ns, bool *ret_is_kernel)
+{
+	const struct report_options *options = digest->options;
+	const struct process *process = pid ? find_process(digest, pid, start_ns) : NULL;
+
+	*ret_is_kernel = false;
+	if (!is_in(options->pids, options->pid_count, pid) ||
+	    (options->tid_count && (!process || !process->is_wanted)))
+		return false;
+	*ret_is_kernel = process && process->is_kernel && !options->kernel;
+	return !*ret_is_kernel;
+}
+
+void series_stack_text(const struct digest *digest, u64 stack, size_t most, char *buf, size_t size)
+{
+	const struct profile *profile = &digest->profile;
+	struct profile_step steps[PROFILE_STEPS_MAX];
+	size_t count = stack ? profile_steps(profile, stack, STOP_END, steps) : 0, length = 0;
+
+	*buf = '\0';
+	for (size_t i = 0; i < count && i < most; i++) {
+		const char *name = profile_function_name(profile, steps[i].function);
+		size_t needed = strlen(name) + (i ? 3 : 0);
+
+		if (length + needed + sizeof(" < …") > size) {
+			format_add(buf, size, "%s", " < …");
+			return;
+		}
+		format_add(buf, size, "%s%s", i ? " < " : "", name);
+		length += needed;
+	}
+}
