@@ -25,6 +25,7 @@
 	KNOB(cfg_filter_kinds, U32_LIMIT, 0, U32_LIMIT, "kinds of filters that may be used")       \
 	KNOB(cfg_task_storage, 1, 0, 1, "tracing programs have task storage (5.12)")               \
 	KNOB(cfg_task_regs, 1, 0, 1, "there is a helper for a task's registers (5.15)")            \
+	KNOB(cfg_cookies, 1, 0, 1, "links have cookies that their programs can read (5.15)")       \
 	KNOB(cfg_split, 0, 0, 1, "Tier B: the time on a CPU is split")                             \
 	KNOB(cfg_signals, 0, 0, U32_LIMIT, "a bit for each signal that counts in series")          \
 	KNOB(cfg_signals_high, 0, 0, U32_LIMIT, "likewise, for ids from 32 on")                    \

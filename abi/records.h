@@ -304,6 +304,18 @@ struct rec_share {
 	struct series_share share;
 };
 
+#define LABEL_BYTES 128
+
+/* What a number in a signal's keys is called: from user space, or a thread's name for one. */
+struct rec_label {
+	struct rec_hdr hdr;
+	u64 id;
+	u64 of; /* another label, to which the name is added; 0: none */
+	u32 signal;
+	u32 unused;
+	char name[LABEL_BYTES]; /* up to a NUL; foreign bytes */
+};
+
 /* One event that took long, or is worth a line for another reason. */
 struct rec_slow {
 	struct rec_hdr hdr; /* hdr.ts_ns is its end */

@@ -60,7 +60,7 @@ static __always_inline long unwind_read(void *to, u32 size, u64 from)
 #define WAKER_FRAMES_MAX    64 /* of user space: a lock is held, and interrupts are off */
 
 /* Who takes stacks may be interrupted by another who does: each has a place to work in. */
-enum stack_context { STACK_CPU, STACK_RESUME, STACK_WAKE, STACK_CONTEXTS };
+enum stack_context { STACK_CPU, STACK_RESUME, STACK_WAKE, STACK_FUNC, STACK_CONTEXTS };
 
 struct stack_scratch {
 	struct unwind_walk walk;
