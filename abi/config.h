@@ -82,6 +82,7 @@ struct filter_key {
 	KNOB(block_stacks, 200, 0, 100000, "of waits, per second and CPU; 0: none is taken")       \
 	KNOB(slow_ns, 0, 0, 1000000000000, "events so long are told one by one; 0: none")          \
 	KNOB(slow_budget, 200, 0, 100000, "of these, per second and CPU")                          \
+	KNOB(is_ending, 0, 0, 1, "probes are being detached: nothing begins that would not end")   \
 	KNOB(filter_kinds, 0, 0, FILTER_KIND_BIT(FILTER_KIND_COUNT) - 1,                           \
 	     "bits of the filter kinds in use; capture sets it from the filters")                  \
 	KNOB(filter_cgroup_v1, 0, 0, 1, "1: some are of a v1 hierarchy; capture sets it")          \

@@ -7,6 +7,7 @@
 
 #define MINUS_ERRNO_MAX (-4095LL)
 #define POINTER_LEAST	(1LL << 32)
+#define KERNEL_MOST	(-(1LL << 30)) /* addresses of the kernel are below, as numbers with a sign */
 
 #if defined(__TARGET_ARCH_x86)
 #define FUNC_RETURNED(regs) ((regs)->ax)
@@ -92,7 +93,7 @@ static __always_inline u32 class_of(u64 returned)
 	if (value < 0 && value >= MINUS_ERRNO_MAX)
 		return FUNC_RETURNS_ERRNO;
 	if (value < 0)
-		return returned >> 47 == 0x1ffff ? FUNC_RETURNS_POINTER : FUNC_RETURNS_NEGATIVE;
+		return value < KERNEL_MOST ? FUNC_RETURNS_POINTER : FUNC_RETURNS_NEGATIVE;
 	return value >= POINTER_LEAST ? FUNC_RETURNS_POINTER : FUNC_RETURNS_POSITIVE;
 }
 

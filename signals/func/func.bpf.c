@@ -51,6 +51,8 @@ __noinline int func_lose_call(u32 place)
 
 	if (!spec || !account)
 		return 0;
+	if (lacks_ends())
+		return 0;
 	begin_key(&key, spec, FUNC_KIND_CALL, account);
 	series_count(series_find(&key), orphan_starts);
 	return 0;
@@ -257,7 +259,7 @@ static __always_inline void call_end(struct cpu_regs *ctx, const struct func_spe
 	if (task && task->begin_ns == account->begin_ns)
 		frame = take_call(task, sp, place);
 	if (!frame) {
-		if (!is_sampled())
+		if (!lacks_starts())
 			series_count(series_find(&key), orphan_ends);
 		return;
 	}
@@ -294,6 +296,8 @@ static __always_inline void pass(const struct func_spec *spec, u64 id,
 {
 	struct func_task *task;
 
+	if (lacks_ends())
+		return;
 	switch (spec->role) {
 	case FUNC_FROM:
 		span_begin(spec, id, account);
@@ -382,16 +386,20 @@ int func_kernel_leave(struct cpu_regs *ctx)
 	return leave(ctx);
 }
 
+#define FUNC_CONTEXT_BYTES 4096 /* of a tracepoint's fields */
+
 /* --- tracepoints: their fields are at places that the kernel's format file tells --- */
 
 static __always_inline u64 field_of(void *ctx, const struct func_spec *spec, u32 n)
 {
 	u32 place = n - 1;
-	u64 value = 0;
+	u64 value = 0, at;
 
 	if (place >= FUNC_ARGS_MAX || spec->args[place].kind != FUNC_ARG_CONTEXT)
 		return 0;
-	bpf_probe_read_kernel(&value, sizeof(value), ctx + spec->args[place].value);
+	at = (u64)spec->args[place].value;
+	if (at < FUNC_CONTEXT_BYTES)
+		bpf_probe_read_kernel(&value, sizeof(value), ctx + at);
 	return cut_to_size(value, spec->args[place].size);
 }
 

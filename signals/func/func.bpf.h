@@ -78,16 +78,26 @@ static __always_inline u32 choose_weight(void)
 	struct live_config *live = live_config();
 	u64 one_in = live ? live->sample_one_in : 1;
 
+	if (live && live->is_ending)
+		return 0;
 	if (one_in <= 1)
 		return 1;
 	return bpf_get_prandom_u32() % (u32)one_in ? 0 : (u32)one_in;
 }
 
-static __always_inline bool is_sampled(void)
+/* Are there ends whose start was left out on purpose? */
+static __always_inline bool lacks_starts(void)
 {
 	struct live_config *live = live_config();
 
-	return live && live->sample_one_in > 1;
+	return !live || live->sample_one_in > 1 || live->is_ending;
+}
+
+static __always_inline bool lacks_ends(void)
+{
+	struct live_config *live = live_config();
+
+	return !live || live->is_ending;
 }
 
 /* Series by stack are of a signal of their own, as their key's last field is one. */

@@ -288,8 +288,11 @@ static void end_window(struct follow *follow, bool is_last)
 	else if (err)
 		log_error("threads that still run are missing in a window: reading them failed: %s",
 			  strerror(-err));
-	if (is_last)
+	if (is_last) {
+		follow->live.is_ending = 1;
+		capture_set_live(follow->capture, &follow->live);
 		capture_detach(follow->capture);
+	}
 	if (follow->mappings)
 		mappings_read_perf_maps(follow->mappings, clock_now_ns() + ATTEND_NS);
 	capture_health(follow->capture, &health);
