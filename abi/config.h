@@ -25,6 +25,7 @@
 	KNOB(cfg_filter_kinds, U32_LIMIT, 0, U32_LIMIT, "kinds of filters that may be used")       \
 	KNOB(cfg_task_storage, 1, 0, 1, "tracing programs have task storage (5.12)")               \
 	KNOB(cfg_task_regs, 1, 0, 1, "there is a helper for a task's registers (5.15)")            \
+	KNOB(cfg_cookies, 1, 0, 1, "links have cookies that their programs can read (5.15)")       \
 	KNOB(cfg_split, 0, 0, 1, "Tier B: the time on a CPU is split")                             \
 	KNOB(cfg_signals, 0, 0, U32_LIMIT, "a bit for each signal that counts in series")          \
 	KNOB(cfg_signals_high, 0, 0, U32_LIMIT, "likewise, for ids from 32 on")                    \
@@ -89,6 +90,7 @@ struct filter_key {
 	KNOB(alloc_budget, 5000, 1, 1000000, "of such samples, per second and CPU")                \
 	KNOB(alloc_live, 0, 0, 1, "what was allocated is followed until it is freed")              \
 	KNOB(alloc_kernel_bytes, 0, 0, 1ULL << 40, "large, of the kernel's allocations; 0: none")  \
+	KNOB(is_ending, 0, 0, 1, "probes are being detached: nothing begins that would not end")   \
 	KNOB(filter_kinds, 0, 0, FILTER_KIND_BIT(FILTER_KIND_COUNT) - 1,                           \
 	     "bits of the filter kinds in use; capture sets it from the filters")                  \
 	KNOB(filter_cgroup_v1, 0, 0, 1, "1: some are of a v1 hierarchy; capture sets it")          \

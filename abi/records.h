@@ -83,6 +83,7 @@ enum sample_kind {
 #define NAME_BYTES	      128
 #define PATH_BYTES	      256
 #define SERIES_RECORD_BUCKETS 480
+#define LABEL_BYTES	      128
 #define LABEL_ERRNO_MAX	      4096
 #define DISK_NAME_BYTES	      32 /* the kernel's DISK_NAME_LEN */
 
@@ -326,10 +327,12 @@ struct rec_slow {
 /* The name of something that series have as a number (FIELD_LABEL), sent when it is first seen. */
 struct rec_label {
 	struct rec_hdr hdr;
-	u64 id;	    /* as series have it; below LABEL_ERRNO_MAX an error, which has no name here */
+	u64 id;	    /* as series have it */
+	u64 of;	    /* another label of the signal's, to which the name is added; 0: none */
 	u32 signal; /* enum signal_id */
 	u32 is_cut; /* 1: it had more than fits */
-	u8 name[NAME_BYTES]; /* ended by NUL, or full */
+	u8 name[LABEL_BYTES]; /* ended by NUL, or full. None: an error by its number, if the id is
+				 below LABEL_ERRNO_MAX, else the current folder */
 };
 
 /* A disk's name, told once; and what was moved so far in a region of it, told when it has grown. */

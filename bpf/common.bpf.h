@@ -13,6 +13,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "../abi/config.h"
+#include "../abi/func.h"
 #include "../abi/records.h"
 #include "compat.bpf.h"
 

@@ -104,6 +104,7 @@ static __always_inline void label_send(struct task_struct *task, u32 signal, u64
 		return; /* counted; the next one that has it tries again */
 	rec->id = id;
 	rec->signal = signal;
+	rec->of = 0;
 	rec->is_cut = path ? (u32)path->is_cut : 0;
 	if (path)
 		label_fill(rec, path);

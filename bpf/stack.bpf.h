@@ -81,7 +81,7 @@ static __always_inline bool unwind_find_return(u64 at, u64 *ret_ip)
 #define WAKER_FRAMES_MAX    64 /* of user space: a lock is held, and interrupts are off */
 
 /* Who takes stacks may be interrupted by another who does: each has a place to work in. */
-enum stack_context { STACK_CPU, STACK_RESUME, STACK_WAKE, STACK_ALLOC, STACK_CONTEXTS };
+enum stack_context { STACK_CPU, STACK_RESUME, STACK_WAKE, STACK_ALLOC, STACK_FUNC, STACK_CONTEXTS };
 
 struct stack_scratch {
 	struct unwind_walk walk;

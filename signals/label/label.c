@@ -5,19 +5,23 @@
 #include <string.h>
 
 #include "../../src/base/cleanup.h"
+#include "../../src/base/utf8.h"
 #include "../../src/model/signal.h"
 
-static void on_record(void *state, const struct rec_hdr *record)
+static void open_book(void *state, const struct services *services)
 {
-	const struct rec_label *row = (const struct rec_label *)record;
-	struct label_list *list = state;
+	struct label_book *book = state;
 
-	if (row->signal >= SIGNAL_LIMIT || !signal_rows[row->signal].name)
-		return;
-	if (list->count == LABELS_BOOK_MAX)
-		list->turned_away++;
-	else
-		list->rows[list->count++] = *row;
+	(void)services;
+	hash_init(&book->entries, sizeof(struct label_entry), sizeof(struct label_key),
+		  LABEL_BOOK_MAX);
+}
+
+static void release(void *state)
+{
+	struct label_book *book = state;
+
+	hash_free(&book->entries);
 }
 
 static void name_error(u64 number, char *to, size_t size)
@@ -30,41 +34,82 @@ static void name_error(u64 number, char *to, size_t size)
 		snprintf(to, size, "error %llu", (unsigned long long)number);
 }
 
-static void name_label(const struct rec_label *row, char *to, size_t size)
+/* What the record itself says. */
+static void name_alone(const struct rec_label *label, char *to, size_t size)
 {
-	if (row->id < LABEL_ERRNO_MAX)
-		name_error(row->id, to, size);
-	else if (!row->name[0])
-		snprintf(to, size, "./");
+	char name[LABEL_BYTES + 1];
+
+	utf8_copy(name, sizeof(name), (const char *)label->name, sizeof(label->name));
+	if (*name)
+		snprintf(to, size, "%s%s", name, label->is_cut ? "…" : "");
+	else if (label->id < LABEL_ERRNO_MAX)
+		name_error(label->id, to, size);
 	else
-		snprintf(to, size, "%.*s%s", NAME_BYTES, (const char *)row->name,
-			 row->is_cut ? "…" : "");
+		snprintf(to, size, "./");
+}
+
+/* "PQexec" and a thread's name: "PQexec [worker-1]". */
+static void name_it(const struct label_book *book, const struct rec_label *label, char *to,
+		    size_t size)
+{
+	const struct label_key of_key = {label->of, label->signal};
+	const struct label_entry *of = label->of ? hash_find(&book->entries, &of_key) : NULL;
+	char name[LABEL_BYTES + 8], whole[2 * LABEL_BYTES + 64];
+
+	name_alone(label, name, sizeof(name));
+	if (of)
+		snprintf(whole, sizeof(whole), "%s [%s]", of->name, name);
+	else
+		snprintf(whole, sizeof(whole), "%s", name);
+	utf8_copy(to, size, whole, sizeof(whole)); /* cut at a character */
+}
+
+static void on_record(void *state, const struct rec_hdr *record)
+{
+	const struct rec_label *label = (const struct rec_label *)record;
+	const struct label_key key = {label->id, label->signal};
+	struct label_book *book = state;
+	struct label_entry *entry;
+	char name[sizeof(entry->name)];
+
+	if (label->signal >= SIGNAL_LIMIT || !signal_rows[label->signal].name ||
+	    hash_find(&book->entries, &key))
+		return;
+	name_it(book, label, name, sizeof(name));
+	entry = hash_add(&book->entries, &key);
+	if (!entry) {
+		book->turned_away++;
+		return;
+	}
+	memcpy(entry->name, name, sizeof(name));
 }
 
 static void flush(void *state, u64 window, struct sink *sink)
 {
-	struct label_list *list = state;
+	struct label_book *book = state;
 
 	(void)window;
-	for (u64 i = 0; i < list->count; i++) {
-		const struct rec_label *row = &list->rows[i];
-		char name[NAME_BYTES + 8];
+	for (size_t i = 0; i < book->entries.count; i++) {
+		struct label_entry *entry = hash_item(&book->entries, i);
 
-		name_label(row, name, sizeof(name));
-		labels_add(sink, signal_rows[row->signal].name, row->id, name);
+		if (!entry->is_told)
+			labels_add(sink, signal_rows[entry->key.signal].name, entry->key.id,
+				   entry->name);
+		entry->is_told = 1;
 	}
-	list->count = 0;
 }
 
 static const struct signal_loss losses[] = {
 	{"label_no_place",
-	 "more names came in a window than it has places: what they stand for is shown as a number",
-	 offsetof(struct label_list, turned_away)},
+	 "more names came than there are places: what they stand for is shown as a number",
+	 offsetof(struct label_book, turned_away)},
 };
 
 const struct signal signal_label = {
-	.about = "names of what signals count, such as errors and directories",
-	.state_size = sizeof(struct label_list),
+	.about = "names of what signals count, such as errors, directories and probes",
+	.state_size = sizeof(struct label_book),
+	.open = open_book,
+	.release = release,
 	.on_record = on_record,
 	.flush = flush,
 	.losses = losses,

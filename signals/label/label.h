@@ -1,18 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names that came in this window, until they are written.
+ * Names that were told for numbers in signals' keys: kept, since others may be added to them. Owns
+ * its table.
  */
 #ifndef DWELL_LABEL_H
 #define DWELL_LABEL_H
 
 #include "../../abi/records.h"
+#include "../../src/base/hash.h"
 
-#define LABELS_BOOK_MAX 4096
+#define LABEL_BOOK_MAX 16384
 
-struct label_list {
-	u64 count;
-	u64 turned_away; /* records for which no place was free */
-	struct rec_label rows[LABELS_BOOK_MAX];
+struct label_key {
+	u64 id;
+	u64 signal;
+};
+
+struct label_entry {
+	struct label_key key;
+	u64 is_told; /* the session has it */
+	char name[LABEL_BYTES + 32];
+};
+
+struct label_book {
+	struct hash entries; /* struct label_entry */
+	u64 turned_away;
 };
 
 #endif

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../base/cleanup.h"
+#include "../base/log.h"
 #include "../base/text.h"
 #include "internal.h"
 
@@ -120,7 +121,8 @@ static int need_perf_pmu(struct capture_probe *probe, const char *pmu)
 
 static int attach_kprobe(struct capture_probe *probe, bool at_return)
 {
-	LIBBPF_OPTS(bpf_kprobe_opts, opts, .retprobe = at_return);
+	LIBBPF_OPTS(bpf_kprobe_opts, opts, .retprobe = at_return,
+		    .bpf_cookie = probe->spec->cookie);
 	const char *function = probe->spec->function;
 	int err = need_perf_pmu(probe, "kprobe");
 	char changed[128];
@@ -151,7 +153,8 @@ static pid_t pid_or_all(const struct probe *spec)
 static int attach_uprobe(struct capture_probe *probe, bool at_return)
 {
 	const struct probe *spec = probe->spec;
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = at_return, .bpf_cookie = spec->cookie);
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = at_return, .bpf_cookie = spec->cookie,
+		    .ref_ctr_offset = spec->counter);
 	int err = need_perf_pmu(probe, "uprobe");
 
 	if (err)
@@ -199,6 +202,20 @@ static int attach_usdt(struct capture_probe *probe)
 							   spec->path, provider, colon + 1, NULL));
 }
 
+static int attach_tracepoint(struct capture_probe *probe)
+{
+	LIBBPF_OPTS(bpf_tracepoint_opts, opts, .bpf_cookie = probe->spec->cookie);
+	const char *colon = strchr(probe->spec->function, ':');
+	char category[64];
+
+	if (!colon || (size_t)(colon - probe->spec->function) >= sizeof(category))
+		return -EINVAL;
+	snprintf(category, sizeof(category), "%.*s", (int)(colon - probe->spec->function),
+		 probe->spec->function);
+	return attach_keep(probe, bpf_program__attach_tracepoint_opts(probe->program, category,
+								      colon + 1, &opts));
+}
+
 /* Over what its section names, or over the entries of a map. */
 static int attach_iter(const struct capture *capture, struct capture_probe *probe)
 {
@@ -215,7 +232,7 @@ static int attach_iter(const struct capture *capture, struct capture_probe *prob
 	return attach_keep(probe, bpf_program__attach_iter(probe->program, &opts));
 }
 
-int attach_probe(const struct capture *capture, struct capture_probe *probe)
+static int attach_one(const struct capture *capture, struct capture_probe *probe)
 {
 	switch (probe->spec->kind) {
 	case PROBE_SECTION:
@@ -238,10 +255,42 @@ int attach_probe(const struct capture *capture, struct capture_probe *probe)
 		return -EINVAL; /* late ones only */
 	case PROBE_USDT:
 		return attach_usdt(probe);
+	case PROBE_TRACEPOINT:
+		return attach_tracepoint(probe);
 	case PROBE_ITER:
 		return attach_iter(capture, probe);
 	}
 	return -EINVAL;
+}
+
+/* 0 if one of them could be attached; else why the last one could not. */
+static int attach_places(const struct capture *capture, struct capture_probe *probe)
+{
+	const struct probe *spec = probe->spec;
+	int err = -EINVAL;
+
+	for (size_t i = 0; i < spec->place_count; i++) {
+		const struct probe_place *place = &spec->places[i];
+		struct probe one = *spec;
+
+		one.path = place->path;
+		one.offset = place->offset;
+		one.counter = place->counter;
+		one.function = place->function;
+		one.cookie = place->cookie;
+		one.pid = place->pid;
+		probe->spec = &one;
+		err = attach_one(capture, probe);
+		probe->spec = spec;
+		if (err)
+			log_info("no probe at %s: %s", place->name, strerror(-err));
+	}
+	return probe->link_count ? 0 : err;
+}
+
+int attach_probe(const struct capture *capture, struct capture_probe *probe)
+{
+	return probe->spec->places ? attach_places(capture, probe) : attach_one(capture, probe);
 }
 
 void attach_undo(struct capture_probe *probe)

@@ -314,6 +314,13 @@ void capture_detach_probe(struct capture *capture, size_t i)
 	attach_undo(&capture->probes[i]);
 }
 
+void capture_detach_program(struct capture *capture, const char *program)
+{
+	for (size_t i = 0; i < capture->config.probe_count; i++)
+		if (!strcmp(capture->probes[i].spec->program, program))
+			attach_undo(&capture->probes[i]);
+}
+
 void capture_kick(struct capture *capture)
 {
 	if (capture->reader)

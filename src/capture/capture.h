@@ -116,6 +116,19 @@ int capture_send_map(struct capture *capture, const char *map);
  */
 int capture_send_series(struct capture *capture);
 
+/* Sends one record of user space's own: 0, or -EAGAIN if the worker is too busy. */
+int capture_send(struct capture *capture, const struct rec_hdr *record);
+
+/* An entry of an array that a probe wanted: 0 or -errno; -ENOENT: no probe wanted it. */
+int capture_write_entry(const struct capture *capture, const char *map, u32 key, const void *value);
+
+/* The sum over all CPUs of a number in a per-CPU array; 0 if it is not there. */
+u64 capture_read_sum(const struct capture *capture, const char *map, u32 key);
+
+/* Can programs tell the places that they are attached to apart? True also if the kernel does not
+ * say. */
+bool capture_has_cookies(void);
+
 /* The descriptor of a map, which stays the capture's; -ENOENT if no probe wanted it. */
 int capture_map_fd(const struct capture *capture, const char *name);
 
@@ -146,6 +159,8 @@ int capture_split_off(struct capture *capture, u32 tgid);
 
 /* Takes one probe off its hook, while the others go on; it has not failed by that. */
 void capture_detach_probe(struct capture *capture, size_t i);
+
+void capture_detach_program(struct capture *capture, const char *program); /* by its name */
 
 /* Has the reader look into the ring buffer now. */
 void capture_kick(struct capture *capture);

@@ -64,6 +64,8 @@ static int check_live(const struct live_config *live, struct complaint *complain
 /* What each kind of probe cannot do without. */
 static const char *missing_part(const struct probe *probe)
 {
+	if (probe->places)
+		return probe->place_count ? NULL : "a place";
 	switch (probe->kind) {
 	case PROBE_PERF:
 		return probe->perf_freq || probe->perf_period ? NULL : "a frequency or a period";
@@ -82,6 +84,8 @@ static const char *missing_part(const struct probe *probe)
 		return probe->path && probe->function && strchr(probe->function, ':')
 			       ? NULL
 			       : "a file and provider:name";
+	case PROBE_TRACEPOINT:
+		return probe->function && strchr(probe->function, ':') ? NULL : "category:event";
 	case PROBE_SECTION:
 	case PROBE_ITER:
 		break;

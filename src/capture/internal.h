@@ -40,6 +40,7 @@ struct capture {
 	u64 rows;	       /* read by iterators, and sent on */
 	bool has_task_storage; /* the kernel's abilities that choose between forms of a signal */
 	bool has_task_regs;
+	bool has_cookies;
 	struct series *series; /* NULL: nothing counts in series */
 	bool detached;
 	struct health final; /* kernel's side, fixed when detached */

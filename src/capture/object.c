@@ -84,10 +84,8 @@ static const struct {
 	const char *map;
 	bool needs_task_storage;
 } map_forms[] = {
-	{"ledger_tasks", true},
-	{"calls_tasks", true},
-	{"ledger_pids", false},
-	{"ledger_blank_task", false},
+	{"ledger_tasks", true}, {"calls_tasks", true},	      {"func_tasks", true},
+	{"ledger_pids", false}, {"ledger_blank_task", false},
 };
 
 static bool map_is_of_form(const struct capture *capture, const char *map)
@@ -188,6 +186,7 @@ static int set_knobs(const struct capture *capture, struct bpf_object *object)
 		{"cfg_filter_kinds", (u32)capture_filter_kinds(capture)},
 		{"cfg_task_storage", capture->has_task_storage},
 		{"cfg_task_regs", capture->has_task_regs},
+		{"cfg_cookies", capture->has_cookies},
 		{"cfg_split", capture->config.split},
 		{"cfg_signals", (u32)capture->config.signals},
 		{"cfg_signals_high", (u32)(capture->config.signals >> 32)},
@@ -299,22 +298,39 @@ static bool can_call(enum bpf_func_id helper)
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, helper, NULL) != 0;
 }
 
+static bool has_cookies(void)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL) != 0;
+}
+
 void object_find_form(struct capture *capture)
 {
 	capture->has_task_storage = can_call(BPF_FUNC_task_storage_get);
 	capture->has_task_regs = can_call(BPF_FUNC_task_pt_regs);
+	capture->has_cookies = has_cookies();
 }
+
+/* libbpf's words on what the kernel lacks are nobody's business. */
+#define ASK_QUIETLY(question)                                                                      \
+	({                                                                                         \
+		struct bpflog log_ = {0};                                                          \
+		bool has_;                                                                         \
+                                                                                                   \
+		bpflog_begin(&log_);                                                               \
+		has_ = (question);                                                                 \
+		bpflog_end();                                                                      \
+		bpflog_free(&log_);                                                                \
+		has_;                                                                              \
+	})
 
 bool capture_has_task_storage(void)
 {
-	struct bpflog log = {0};
-	bool has;
+	return ASK_QUIETLY(can_call(BPF_FUNC_task_storage_get));
+}
 
-	bpflog_begin(&log);
-	has = can_call(BPF_FUNC_task_storage_get);
-	bpflog_end();
-	bpflog_free(&log);
-	return has;
+bool capture_has_cookies(void)
+{
+	return ASK_QUIETLY(has_cookies());
 }
 
 int object_load_all(struct capture *capture, int *ret_source)

@@ -74,6 +74,8 @@ static int take_out_all(struct brake *brake)
 
 static bool is_of(const struct signal *signal, const struct probe *probe)
 {
+	if (probe->owner && signal == signal_rows[probe->owner].signal)
+		return true;
 	for (size_t i = 0; i < signal->probe_count; i++)
 		if (!strcmp(probe->program, signal->probes[i].program))
 			return true;

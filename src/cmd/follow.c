@@ -87,7 +87,7 @@ static void choose_stacks(const struct follow *follow, struct capture_config *co
 	config->seed = stacks->seed;
 	config->sample_period_ns = stacks->freq ? (u32)(NS_PER_S / stacks->freq) : 0;
 	config->live.min_block_ns = stacks->min_block_ns;
-	if (stacks->is_off)
+	if (stacks->is_off || stacks->no_blocks)
 		config->live.block_stacks = 0;
 }
 
@@ -138,6 +138,8 @@ static int start_capture(struct follow *follow)
 	capture_live_defaults(&config.live);
 	choose_stacks(follow, &config);
 	choose_signals(follow, &config);
+	if (follow->options->extra.one_in)
+		config.live.sample_one_in = follow->options->extra.one_in;
 	choose_tasks(follow, &config);
 	follow->live = config.live;
 	if (config.split)
@@ -160,6 +162,9 @@ static int start_capture(struct follow *follow)
 		.signals = follow->options->signals.chosen,
 	};
 	err = capture_load(follow->capture);
+	if (!err && follow->options->extra.on_loaded)
+		err = follow->options->extra.on_loaded(follow->options->extra.context,
+						       follow->capture);
 	if (!err)
 		err = capture_attach(follow->capture);
 	return probes_check(&follow->probes, follow->capture) ? -EOPNOTSUPP : err;
@@ -297,8 +302,11 @@ static void end_window(struct follow *follow, bool is_last)
 	else if (err)
 		log_error("threads that still run are missing in a window: reading them failed: %s",
 			  strerror(-err));
-	if (is_last)
+	if (is_last) {
+		follow->live.is_ending = 1;
+		capture_set_live(follow->capture, &follow->live);
 		capture_detach(follow->capture);
+	}
 	if (follow->mappings)
 		mappings_read_perf_maps(follow->mappings, clock_now_ns() + ATTEND_NS);
 	capture_health(follow->capture, &health);
@@ -309,6 +317,10 @@ static void end_window(struct follow *follow, bool is_last)
 	if (is_last)
 		minutes_end(&follow->minutes, end_ns, follow->mappings);
 	write_window(follow, end_ns);
+	if (follow->options->extra.on_window)
+		follow->options->extra.on_window(follow->options->extra.context, follow->capture,
+						 is_last ? NULL : &follow->live,
+						 &follow->result->files);
 	follow->window_ns = end_ns;
 	if (follow->options->show_progress)
 		show_progress(follow, &health);
@@ -462,6 +474,8 @@ static void follow_tasks(struct follow *follow)
 	};
 	minutes_begin(&follow->minutes, follow->options, follow->tier, follow->tier_why,
 		      follow->begin_ns);
+	if (follow->options->extra.on_begin)
+		follow->options->extra.on_begin(follow->options->extra.context, follow->capture);
 	err = probes_run(&follow->probes, follow->capture, PROBES_SEED);
 	if (!err && follow->options->command)
 		err = target_let_go(&follow->target);

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "../capture/capture.h"
 #include "../store/files.h"
 #include "select.h"
 
@@ -20,6 +21,7 @@ enum tier { TIER_DEFAULT, TIER_A, TIER_B };
 /* What --no-stacks and the options beside it say. */
 struct stack_options {
 	bool is_off;
+	bool no_blocks;	  /* stacks of waits are not taken */
 	u32 freq;	  /* samples a second on each CPU; 0: none */
 	u64 min_block_ns; /* waits of this length have their stack taken in any case */
 	u32 seed;	  /* of which shorter ones have; never 0 */
@@ -43,6 +45,23 @@ struct alloc_options {
 	bool force;	  /* whatever it costs */
 };
 
+/*
+ * What a command adds to a measurement: probes of its own, and what it does at certain moments;
+ * each may be NULL. Between load and attach, when maps can be filled; when all is attached, and
+ * records can be sent; and after each window, when what was written can be read (live is NULL after
+ * the last).
+ */
+struct follow_extra {
+	const struct probe *probes;
+	size_t probe_count;
+	u32 one_in; /* events are measured; 0: each */
+	void *context;
+	int (*on_loaded)(void *context, struct capture *capture); /* 0 or -errno, told */
+	void (*on_begin)(void *context, struct capture *capture);
+	void (*on_window)(void *context, struct capture *capture, struct live_config *live,
+			  const struct session_files *files);
+};
+
 struct follow_options {
 	const char *output;	    /* NULL: the session stays in memory */
 	char **command;		    /* NULL: none */
@@ -51,6 +70,7 @@ struct follow_options {
 	struct stack_options stacks;
 	struct signal_options signals;
 	struct alloc_options alloc;
+	struct follow_extra extra;
 	u64 duration_ns;	  /* 0: until the command ends, or a signal comes */
 	const char *max_overhead; /* as it was given; NULL: not */
 	double overhead_limit;	  /* what it means, of the host's CPU time; 0: no limit */

@@ -72,6 +72,8 @@ void probes_choose(struct probe_list *list, const struct follow_options *options
 	for (int id = 1; id < SIGNAL_LIMIT; id++)
 		if (options->signals.chosen >> id & 1)
 			add_probes(list, signal_rows[id].signal, options);
+	for (size_t i = 0; i < options->extra.probe_count && list->count < CAPTURE_PROBES_MAX; i++)
+		list->items[list->count++] = options->extra.probes[i];
 }
 
 const char *probes_demanding(const struct follow_options *options)

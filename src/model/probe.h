@@ -23,7 +23,8 @@ enum probe_kind {
 	PROBE_UPROBE_MULTI,
 	PROBE_UPROBE_SESSION, /* both ends of a call; the program's word decides on the second */
 	PROBE_USDT,
-	PROBE_ITER, /* attached, then run by capture_run_iter() */
+	PROBE_TRACEPOINT, /* "category:event", one or many */
+	PROBE_ITER,	  /* attached, then run by capture_run_iter() */
 };
 
 /* Single events have their stack taken, or not (--stacks): the maps for that are large. */
@@ -53,6 +54,17 @@ struct map_fill {
 	size_t count;
 };
 
+/* One of several places of a probe; a kind takes what it needs. */
+struct probe_place {
+	const char *name; /* for people */
+	const char *path; /* uprobe: file */
+	u64 offset;	  /* uprobe: place in the file */
+	u64 counter;	  /* uprobe: place of a counter in the file that is raised meanwhile; 0 */
+	const char *function; /* kprobe: symbol; tracepoint: "category:event" */
+	u64 cookie;
+	pid_t pid; /* uprobe: one process; 0: all of them */
+};
+
 struct probe {
 	const char *program;	  /* its name in the BPF object */
 	enum probe_kind kind;	  /* how it is attached */
@@ -77,11 +89,20 @@ struct probe {
 	/* What maps[0] holds from the start. */
 	struct map_fill fills[PROBE_FILLS_MAX];
 
+	/*
+	 * Where it is attached, if that is more than one place. Those that are refused are told,
+	 * and left out; without any it has failed. Must outlive the capture.
+	 */
+	const struct probe_place *places;
+	size_t place_count;
+	u32 owner; /* signal that it serves, if that does not list it among its probes; 0: none */
+
 	/* What it is attached to, as its kind needs it. */
 	const char *iterates; /* iter: over the entries of this map; NULL: its section says it */
 	const char *function; /* kprobe: symbol; usdt: "provider:name"; late: "name:name" */
 	const char *path;     /* uprobe, usdt: file */
 	u64 offset;	      /* uprobe: place in the file */
+	u64 counter;	      /* uprobe: as in struct probe_place */
 	u64 cookie;	      /* 0: none */
 	u32 perf_type;	      /* perf: enum perf_type_id */
 	u64 perf_config;      /* perf: the event */

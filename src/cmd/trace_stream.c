@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Slow calls, told while the measurement runs: after each window, from the session itself, since it
+ * is the worker that knows names. Read apart, without privileges, as every session is.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "../base/cleanup.h"
+#include "../base/clock.h"
+#include "../base/log.h"
+#include "../base/utf8.h"
+#include "../store/query.h"
+#include "../store/reader.h"
+#include "apart.h"
+#include "cmd.h"
+#include "trace.h"
+
+#define FRAMES_SHOWN 12
+#define LINES_MAX    200 /* of one window */
+#define TEXT_BYTES   256
+
+struct reading {
+	int db_fd, wal_fd;
+	u64 window;
+};
+
+/* Rows of a statement of ours, to a function; what cannot be read is left out. */
+static void each(sqlite3 *db, const char *sql, s64 parameter,
+		 void (*on_row)(sqlite3 *db, sqlite3_stmt *row))
+{
+	sqlite3_stmt *statement = NULL;
+	int lines = 0;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
+		return;
+	sqlite3_bind_int64(statement, 1, parameter);
+	while (lines++ < LINES_MAX && sqlite3_step(statement) == SQLITE_ROW)
+		on_row(db, statement);
+	sqlite3_finalize(statement);
+}
+
+static void read_text(sqlite3_stmt *row, int column, char ret_text[TEXT_BYTES])
+{
+	char raw[TEXT_BYTES];
+
+	query_text(row, column, raw, sizeof(raw));
+	utf8_escape(ret_text, TEXT_BYTES, raw);
+}
+
+static void print_frame(sqlite3 *db, sqlite3_stmt *row)
+{
+	char name[TEXT_BYTES], module[TEXT_BYTES];
+
+	(void)db;
+	read_text(row, 0, name);
+	read_text(row, 1, module);
+	printf("\t%s%s%s%s\n", name[0] ? name : "[unknown]", module[0] ? " (" : "", module,
+	       module[0] ? ")" : "");
+}
+
+static void print_parts(sqlite3_stmt *row, int column)
+{
+	static const char *const names[] = {
+#define PART(NAME, name) #name,
+		SLOW_PARTS(PART)
+#undef PART
+	};
+
+	for (int i = 0; i < SLOW_PART_COUNT; i++) {
+		double ms = (double)query_count(row, column + i) / 1e6;
+
+		if (ms >= 0.001)
+			printf("  %s %.3f", names[i], ms);
+	}
+}
+
+/* The wall clock of a moment of the monotonic one. */
+static void print_time(u64 ts_ns)
+{
+	struct timespec now;
+	struct tm local;
+	char text[16];
+	u64 real_ns;
+	time_t seconds;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	real_ns = (u64)now.tv_sec * NS_PER_S + (u64)now.tv_nsec - (clock_now_ns() - ts_ns);
+	seconds = (time_t)(real_ns / NS_PER_S);
+	localtime_r(&seconds, &local);
+	strftime(text, sizeof(text), "%H:%M:%S", &local);
+	printf("%s.%03u", text, (unsigned)(real_ns % NS_PER_S / NS_PER_MS));
+}
+
+static void print_call(sqlite3 *db, sqlite3_stmt *row)
+{
+	static const char frames[] = "WITH RECURSIVE walk(id, parent, frame, n) AS (SELECT id, "
+				     "parent, frame, 0 FROM stacks "
+				     "WHERE id = ?1 UNION ALL SELECT s.id, s.parent, s.frame, n + "
+				     "1 FROM stacks s JOIN walk "
+				     "w ON s.id = w.parent WHERE n < 11) SELECT coalesce(f.name, "
+				     "''), coalesce(m.path, '') "
+				     "FROM walk w JOIN frames f ON f.id = w.frame LEFT JOIN "
+				     "modules m ON m.id = f.module "
+				     "ORDER BY n";
+	char name[TEXT_BYTES], comm[TEXT_BYTES];
+
+	read_text(row, 1, name);
+	read_text(row, 2, comm);
+	print_time(query_count(row, 0));
+	printf(" %10.3f ms  %s  %s (%" PRIu64 ")", (double)query_count(row, 4) / 1e6, name, comm,
+	       (uint64_t)query_count(row, 3));
+	print_parts(row, 6);
+	putchar('\n');
+	each(db, frames, sqlite3_column_int64(row, 5), print_frame);
+}
+
+static int print_calls(const void *context)
+{
+	static const char calls[] =
+		"SELECT s.ts_ns, coalesce((SELECT name FROM labels l WHERE l.signal = s.signal AND "
+		"l.id "
+		"= s.object), ''), coalesce((SELECT comm FROM processes p WHERE p.pid = s.pid AND "
+		"p.start_ns = s.start_ns), ''), s.pid, s.ns, s.stack"
+#define PART(NAME, name) ", s." #name "_ns"
+		SLOW_PARTS(PART)
+#undef PART
+			" FROM slow s WHERE s.window >= ?1 AND s.signal IN ('func', 'funcstack') "
+			"ORDER BY "
+			"s.ts_ns";
+	const struct reading *reading = context;
+	struct session *session;
+
+	if (session_open_fds(reading->db_fd, reading->wal_fd, "the session", &session))
+		return EXIT_FAILED;
+	each(session_db(session), calls, (s64)reading->window, print_call);
+	session_close(session);
+	return EXIT_OK;
+}
+
+void trace_stream(struct trace *trace, const struct session_files *files)
+{
+	_cleanup_close_ int db_fd = -1, wal_fd = -1;
+	struct reading reading = {.window = trace->slow_window};
+
+	if (files_reopen(files, FILES_NEED_WAL, &db_fd, &wal_fd))
+		return;
+	reading.db_fd = db_fd;
+	reading.wal_fd = wal_fd;
+	apart_run(print_calls, &reading, db_fd, wal_fd);
+	trace->slow_window++;
+}

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Functions to be traced: how often each is called, how long its calls take, what they return, and
+ * which of them never return at all.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "oracle.h"
+
+#if __has_include(<sys/sdt.h>)
+#include <sys/sdt.h>
+#define HAS_SDT 1
+#else
+#define DTRACE_PROBE2(provider, name, a, b)                                                        \
+	do {                                                                                       \
+	} while (0)
+#define HAS_SDT 0
+#endif
+
+/* Found by their names: neither inlined, nor copied, nor left out. */
+#define TRACED __attribute__((noinline, noclone, used))
+
+int traced_sleep(int ms);
+int traced_deep(int depth);
+int traced_jump(int how);
+int traced_catch(int how);
+int traced_exit(int how);
+long traced_returns(int which);
+void traced_read(long request);
+void traced_write(long request);
+void traced_enqueue(void *task);
+void traced_begin(void *task);
+void traced_end(void *task);
+void traced_tick(void);
+
+static volatile int sink;
+
+/* --- calls --- */
+
+#define SLEEPS	  200
+#define DEPTH	  20
+#define DEEP_RUNS 50
+
+TRACED int traced_sleep(int ms)
+{
+	sleep_ms(ms);
+	return 1;
+}
+
+TRACED int traced_deep(int depth)
+{
+	int below = depth > 1 ? traced_deep(depth - 1) : 0;
+
+	if (depth == 1)
+		sleep_ms(1);
+	sink += below;
+	return below + 1;
+}
+
+void do_traced_calls(void)
+{
+	long long sum = 0;
+
+	for (int i = 0; i < SLEEPS; i++) {
+		long long begin = now();
+
+		traced_sleep(2);
+		sum += now() - begin;
+	}
+	truth("sleep_calls", SLEEPS);
+	truth("sleep_ns", sum);
+	sum = 0;
+	for (int i = 0; i < DEEP_RUNS; i++) {
+		long long begin = now();
+
+		traced_deep(DEPTH);
+		sum += now() - begin;
+	}
+	truth("deep_calls", (long long)DEPTH * DEEP_RUNS);
+	truth("deep_ns", sum * DEPTH); /* each of them lasts as long as the innermost sleeps */
+}
+
+/* --- what does not return --- */
+
+#define JUMPS 50
+#define EXITS 10
+
+static jmp_buf landing;
+
+TRACED int traced_jump(int how)
+{
+	sink += how;
+	if (how >= 0)
+		longjmp(landing, 1);
+	return sink;
+}
+
+TRACED int traced_catch(int how)
+{
+	if (!setjmp(landing))
+		sink += traced_jump(how) + 1;
+	return 2;
+}
+
+TRACED int traced_exit(int how)
+{
+	sink += how;
+	syscall(SYS_exit, 0); /* this thread's */
+	return sink;
+}
+
+static void *end_in_call(void *unused)
+{
+	(void)unused;
+	sink += traced_exit(1) + 1;
+	return NULL;
+}
+
+void do_traced_jumps(void)
+{
+	for (int i = 0; i < JUMPS; i++)
+		sink += traced_catch(i);
+	for (int i = 0; i < EXITS; i++) {
+		pthread_t thread;
+
+		must(!pthread_create(&thread, NULL, end_in_call, NULL), "a thread");
+		must(!pthread_join(thread, NULL), "join");
+	}
+	truth("catch_calls", JUMPS);
+	truth("jump_calls", JUMPS);
+	truth("exit_calls", EXITS);
+}
+
+/* --- what is returned --- */
+
+TRACED long traced_returns(int which)
+{
+	static const long values[] = {0, 5, -1, -2, -100000, 0};
+
+	return which == 5 ? (long)&values : values[which];
+}
+
+#define RETURNS 60
+
+void do_traced_returns(void)
+{
+	for (int i = 0; i < RETURNS; i++)
+		sink += (int)traced_returns(i % 6);
+	truth("returns_each", RETURNS / 6);
+}
+
+/* --- from one thread to another --- */
+
+#define REQUESTS 100
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
+static long posted, answered;
+static long long read_ns[REQUESTS + 1], span_ns;
+
+TRACED void traced_read(long request)
+{
+	sink += (int)request;
+	DTRACE_PROBE2(dwell_oracle, read, request, 7);
+}
+
+TRACED void traced_write(long request)
+{
+	sink += (int)request;
+	DTRACE_PROBE2(dwell_oracle, write, request, -7);
+}
+
+static void *answer(void *unused)
+{
+	for (long i = 1; i <= REQUESTS; i++) {
+		pthread_mutex_lock(&lock);
+		while (posted < i)
+			pthread_cond_wait(&news, &lock);
+		pthread_mutex_unlock(&lock);
+		sleep_ms(3);
+		span_ns += now() - read_ns[i];
+		traced_write(i);
+		pthread_mutex_lock(&lock);
+		answered = i;
+		pthread_cond_broadcast(&news);
+		pthread_mutex_unlock(&lock);
+	}
+	return unused;
+}
+
+void do_traced_span(void)
+{
+	pthread_t thread;
+
+	must(!pthread_create(&thread, NULL, answer, NULL), "a thread");
+	for (long i = 1; i <= REQUESTS; i++) {
+		traced_read(i);
+		read_ns[i] = now();
+		pthread_mutex_lock(&lock);
+		posted = i;
+		pthread_cond_broadcast(&news);
+		while (answered < i)
+			pthread_cond_wait(&news, &lock);
+		pthread_mutex_unlock(&lock);
+	}
+	must(!pthread_join(thread, NULL), "join");
+	traced_read(REQUESTS + 1); /* nobody answers it */
+	truth("span_count", REQUESTS);
+	truth("span_ns", span_ns);
+	truth("has_usdt", HAS_SDT);
+}
+
+/* --- a pool --- */
+
+#define TASKS	40
+#define WORKERS 4
+
+struct task {
+	long long queued_ns, begin_ns, end_ns;
+	int is_busy;
+};
+
+static struct task tasks[TASKS];
+static int next_task, queued_tasks;
+
+TRACED void traced_enqueue(void *task)
+{
+	sink += task != NULL;
+}
+
+TRACED void traced_begin(void *task)
+{
+	sink += task != NULL;
+}
+
+TRACED void traced_end(void *task)
+{
+	sink += task != NULL;
+}
+
+static void burn(long long ns)
+{
+	long long until = thread_cpu() + ns;
+
+	while (thread_cpu() < until)
+		sink++;
+}
+
+static void *work(void *unused)
+{
+	for (;;) {
+		struct task *task = NULL;
+
+		pthread_mutex_lock(&lock);
+		while (next_task == queued_tasks && next_task < TASKS)
+			pthread_cond_wait(&news, &lock);
+		if (next_task < TASKS)
+			task = &tasks[next_task++];
+		pthread_mutex_unlock(&lock);
+		if (!task)
+			return unused;
+		traced_begin(task);
+		task->begin_ns = now();
+		if (task->is_busy)
+			burn(10 * MS);
+		else
+			sleep_ms(10);
+		task->end_ns = now();
+		traced_end(task);
+	}
+}
+
+static void run_pool(int is_busy)
+{
+	long long queueing = 0, execution = 0, sojourn = 0;
+	pthread_t workers[WORKERS];
+
+	for (int i = 0; i < WORKERS; i++)
+		must(!pthread_create(&workers[i], NULL, work, NULL), "a thread");
+	for (int i = 0; i < TASKS; i++) {
+		tasks[i].is_busy = is_busy;
+		pthread_mutex_lock(&lock);
+		traced_enqueue(&tasks[i]);
+		tasks[i].queued_ns = now();
+		queued_tasks++;
+		pthread_cond_broadcast(&news);
+		pthread_mutex_unlock(&lock);
+	}
+	for (int i = 0; i < WORKERS; i++)
+		must(!pthread_join(workers[i], NULL), "join");
+	for (int i = 0; i < TASKS; i++) {
+		queueing += tasks[i].begin_ns - tasks[i].queued_ns;
+		execution += tasks[i].end_ns - tasks[i].begin_ns;
+		sojourn += tasks[i].end_ns - tasks[i].queued_ns;
+	}
+	truth("tasks", TASKS);
+	truth("queueing_ns", queueing);
+	truth("execution_ns", execution);
+	truth("sojourn_ns", sojourn);
+}
+
+void do_traced_pool(void)
+{
+	run_pool(0);
+}
+
+void do_traced_pool_busy(void)
+{
+	run_pool(1);
+}
+
+/* --- what is called all the time --- */
+
+TRACED void traced_tick(void)
+{
+	sink++;
+}
+
+void do_traced_storm(void)
+{
+	long long until = now() + 4000 * MS, count = 0;
+
+	for (; now() < until; count++)
+		traced_tick();
+	truth("ticks", count);
+}
