@@ -14,6 +14,7 @@
 #define SERIES_STRIPES_MAX 4	/* copies of each, so that CPUs do not wait for each other; 2^n */
 #define SERIES_OTHER	   (~0ULL) /* the object of a series that stands for those without a place */
 #define SERIES_NO_CPU	   0xffff  /* the detail of one that is of no CPU, where it is a CPU */
+#define SERIES_ANY_DETAIL  0xffff  /* the detail of one that stands for those of all details */
 #define SERIES_NONE	   (~0U)   /* no place */
 #define PAIRS_MAX	   16384   /* starts that wait for their end, in `pairs` */
 

@@ -109,19 +109,34 @@ static __always_inline u32 series_take_place(struct series_key *key)
 	return slot;
 }
 
-/* The place of "other" of a key's signal and kind. */
+/*
+ * The place of "other" of a key's signal and kind: of its detail, of which there are few, while a
+ * quarter more places than the share has are not used up by these; then of all details.
+ */
 static __noinline u32 series_fold(struct series_key *key)
 {
 	struct series_share *share = series_share_of(key->signal);
 	struct series_key other = {.object = SERIES_OTHER};
-	u32 slot, *known;
+	u32 slot = SERIES_NONE, *known;
 
 	if (!share)
 		return SERIES_NONE;
 	other.signal = key->signal;
 	other.kind = key->kind;
+	other.detail = key->detail;
 	known = bpf_map_lookup_elem(&series_index, &other);
-	slot = known ? *known : series_take_place(&other);
+	if (known) {
+		slot = *known;
+	} else if (share->used < share->limit + share->limit / 4) {
+		slot = series_take_place(&other);
+		if (slot != SERIES_NONE)
+			__sync_fetch_and_add(&share->used, 1);
+	}
+	if (slot == SERIES_NONE) {
+		other.detail = SERIES_ANY_DETAIL;
+		known = bpf_map_lookup_elem(&series_index, &other);
+		slot = known ? *known : series_take_place(&other);
+	}
 	__sync_fetch_and_add(slot == SERIES_NONE ? &share->lost : &share->folded, 1);
 	return slot;
 }

@@ -97,7 +97,6 @@ static __always_inline struct series_key key_of(struct request *request, u32 dev
  */
 static __always_inline u32 submitted_place(struct series_key *key)
 {
-	struct series_key other = {.object = SERIES_OTHER};
 	u32 *known = bpf_map_lookup_elem(&series_index, key);
 	struct series_share *share;
 
@@ -106,10 +105,7 @@ static __always_inline u32 submitted_place(struct series_key *key)
 	share = series_share_of(SIG_BLOCK_IO);
 	if (!share || share->used < share->limit / 2)
 		return series_make(key);
-	__sync_fetch_and_add(&share->folded, 1);
-	other.signal = key->signal;
-	other.kind = key->kind;
-	return series_find(&other);
+	return series_fold(key);
 }
 
 /* Who submits it is on this CPU; but for flushes, which the kernel makes when it likes. */

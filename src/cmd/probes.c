@@ -84,7 +84,7 @@ const char *probes_demanding(const struct follow_options *options)
 	return NULL;
 }
 
-/* Each signal may also have an "other" for each of its measures, beyond its share. */
+/* Each signal may also have some "other" beyond its share: bpf/series.bpf.h, series_fold(). */
 void probes_share(u64 signals, u32 ret_limits[SIGNAL_LIMIT])
 {
 	u64 wanted = 0, others = 0;
@@ -92,7 +92,7 @@ void probes_share(u64 signals, u32 ret_limits[SIGNAL_LIMIT])
 	for (int id = 1; id < SIGNAL_LIMIT; id++) {
 		if (!(signals >> id & 1))
 			continue;
-		wanted += signal_rows[id].signal->view->share;
+		wanted += signal_rows[id].signal->view->share * 5 / 4;
 		others += signal_rows[id].signal->view->kind_count;
 	}
 	for (int id = 1; id < SIGNAL_LIMIT; id++) {

@@ -79,6 +79,8 @@ static void add_key(const struct digest *digest, const struct measured *of,
 		text_or_null(key->tgid ? series_comm(digest, key->tgid, key->start_ns) : ""));
 	if (series_is_other(key)) {
 		json_object_set_new(row, "is_other", json_true());
+		if (key->detail != SERIES_ANY_DETAIL)
+			add_field(digest, of, &view->detail, key->detail, row);
 		return;
 	}
 	add_field(digest, of, &view->detail, key->detail, row);

@@ -64,7 +64,7 @@ static void add_key(const struct digest *digest, const struct measured *of,
 
 		if (!column_field(fields[i]))
 			continue;
-		if (!series_is_other(&row->key))
+		if (!series_is_other(&row->key) || (i == 0 && row->key.detail != SERIES_ANY_DETAIL))
 			series_field_text(digest, of, fields[i], values[i], name, sizeof(name));
 		add_text(grid, column, name);
 	}
