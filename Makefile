@@ -263,7 +263,8 @@ $(B)/tests/workloads/plugin/%.so: tests/workloads/plugin/%.c
 	$(call say,CC)
 	$(Q)$(CC) $(WORKLOAD_CFLAGS) -fPIC -shared $< -o $@
 
-BENCH_TOOLS := $(B)/bench/floor $(B)/bench/hist
+# Programs that cost the least, to compare with, and the histogram by itself.
+BENCH_TOOLS := $(B)/bench/floor $(B)/bench/hooks $(B)/bench/hist
 
 tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(WORKLOADS) $(BENCH_TOOLS)
 
@@ -307,11 +308,11 @@ check-long:
 
 # --- bench -------------------------------------------------------------------------------
 
-$(B)/gen/floor.bpf.o $(B)/gen/hist.bpf.o: $(B)/gen/%.bpf.o: $(B)/bpf/bench/%.bpf.o
+$(BENCH_TOOLS:$(B)/bench/%=$(B)/gen/%.bpf.o): $(B)/gen/%.bpf.o: $(B)/bpf/bench/%.bpf.o
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
-$(B)/obj/bench/floor.o $(B)/obj/bench/hist.o: $(B)/obj/bench/%.o: $(B)/gen/%.skel.h
+$(BENCH_TOOLS:$(B)/bench/%=$(B)/obj/bench/%.o): $(B)/obj/bench/%.o: $(B)/gen/%.skel.h
 
 $(BENCH_TOOLS): $(B)/bench/%: $(B)/obj/bench/%.o
 	@mkdir -p $(@D)
