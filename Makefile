@@ -263,7 +263,7 @@ $(B)/tests/workloads/plugin/%.so: tests/workloads/plugin/%.c
 	$(call say,CC)
 	$(Q)$(CC) $(WORKLOAD_CFLAGS) -fPIC -shared $< -o $@
 
-# Programs that cost the least, to compare with.
+# Programs that cost the least, to compare with, and the histogram by itself.
 BENCH_TOOLS := $(B)/bench/floor $(B)/bench/hooks $(B)/bench/hist $(B)/bench/empty
 
 tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(WORKLOADS) $(BENCH_TOOLS)
