@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
 /*
- * The least that a ledger could do at a context switch, and a signal at its own hook: read the
- * clock, look up the task's storage, add. What dwell costs is compared with it.
+ * The least that a ledger could do at a context switch: read the clock, look up the task's storage,
+ * add. What dwell costs is compared with it.
  */
 #include <vmlinux.h>
 
@@ -21,9 +21,10 @@ struct {
 	__type(value, struct account);
 } floor_tasks SEC(".maps");
 
-static __always_inline int add(struct task_struct *task)
+SEC("tp_btf/sched_switch")
+int BPF_PROG(floor_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	struct account *account = bpf_task_storage_get(&floor_tasks, task, NULL, 0);
+	struct account *account = bpf_task_storage_get(&floor_tasks, prev, NULL, 0);
 	u64 now = bpf_ktime_get_ns();
 
 	if (!account)
@@ -31,30 +32,6 @@ static __always_inline int add(struct task_struct *task)
 	account->sum += now - account->last;
 	account->last = now;
 	return 0;
-}
-
-SEC("tp_btf/sched_switch")
-int BPF_PROG(floor_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
-{
-	return add(prev);
-}
-
-SEC("tp_btf/sched_waking")
-int BPF_PROG(floor_waking, struct task_struct *task)
-{
-	return add(task);
-}
-
-SEC("tp_btf/sys_exit")
-int BPF_PROG(floor_exit)
-{
-	return add(bpf_get_current_task_btf());
-}
-
-SEC("tp_btf/page_fault_user")
-int BPF_PROG(floor_fault)
-{
-	return add(bpf_get_current_task_btf());
 }
 
 /* What the kernel's clock on programs adds to every figure. */
