@@ -86,6 +86,7 @@ static const struct signal_view view = {
 	.kind_count = ARRAY_SIZE(kinds),
 	.detail = {.name = "state", .kind = FIELD_STATE},
 	.value_names = {"ran_instead_tid"},
+	.tick_mark = "1/HZ",
 	.share = 512,
 	.cost = COST_FREE,
 	.price = "some 50 ns for each switch to a thread that waited for a CPU",

@@ -4,6 +4,7 @@
  * fast, so no list by time has it near its top; together they are what the process does.
  */
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "../../src/base/clock.h"
 #include "../../src/model/signal.h"
@@ -17,7 +18,8 @@ struct storm {
 	u64 all;		       /* calls of the process */
 	u64 calls;		       /* of this one */
 	u64 failed;		       /* of these */
-	const struct series_row *most; /* where most were not found; NULL: not known */
+	u64 places;		       /* directories in which they looked in vain */
+	const struct series_row *most; /* the one where most did; NULL: not known */
 };
 
 static bool is_same_process(const struct series_row *a, const struct series_row *b)
@@ -34,6 +36,7 @@ static void add_up(const struct series_set *set, const struct series_row *of, st
 		if (!is_same_process(row, of) || row->key.kind == SYSCALLS_CALLER)
 			continue;
 		if (row->key.kind == SYSCALLS_NOT_FOUND) {
+			storm->places += is_same;
 			if (is_same && (!storm->most || row->hist.count > storm->most->hist.count))
 				storm->most = row;
 			continue;
@@ -56,22 +59,36 @@ static bool is_first(const struct series_set *set, size_t at)
 	return true;
 }
 
+/* "with EBADF", "in /a/", "in 15 directories, such as /a/" */
+static void describe(const struct series_row *of, const struct storm *storm, char *to, size_t size)
+{
+	const struct series_row *most = storm->most;
+
+	if (!most)
+		snprintf(to, size, "with %s", of->object_name);
+	else if (most->hist.count * 2 >= storm->failed)
+		snprintf(to, size, "most in %s: it looks for what is not there", most->object_name);
+	else
+		snprintf(to, size,
+			 "in %llu directories, such as %s: it looks for what is not there",
+			 (unsigned long long)storm->places, most->object_name);
+}
+
 static void tell(const struct series_set *set, const struct series_row *of,
 		 const struct storm *storm, struct remarks *remarks)
 {
 	double seconds = (double)set->span_ns / NS_PER_S;
 	double share = (double)storm->calls / (double)storm->all;
 	double failed = (double)storm->failed / (double)storm->calls;
-	const struct series_row *most = storm->most;
+	char where[REMARK_BYTES];
 
 	if (storm->calls < STORM_CALLS || share < STORM_SHARE || failed < STORM_FAILED)
 		return;
+	describe(of, storm, where, sizeof(where));
 	remark(remarks,
-	       "%s: %s is %.0f %% of its calls, %.0f a second, and %.0f %% of them fail%s%s%s",
+	       "%s: %s is %.0f %% of its calls, %.0f a second, and %.0f %% of them fail, %s",
 	       of->process, of->detail_name, share * 100,
-	       seconds > 0 ? (double)storm->calls / seconds : 0.0, failed * 100,
-	       most ? ", most in " : " with ", most ? most->object_name : of->object_name,
-	       most ? ": it looks for what is not there" : "");
+	       seconds > 0 ? (double)storm->calls / seconds : 0.0, failed * 100, where);
 }
 
 void syscalls_judge(const struct series_set *set, struct remarks *remarks)

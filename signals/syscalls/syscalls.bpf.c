@@ -10,9 +10,11 @@
 #include "path.bpf.h"
 #include "syscalls.h"
 
-#define CALL_ENOENT 2
-#define ERRNO_MAX   4095
-#define PLACES_MAX  32 /* that a thread remembers, of each of both; 2^n */
+#define CALL_ENOENT	2
+#define ERRNO_MAX	4095
+#define PATH_QUARTERS	2
+#define CALLER_QUARTERS 3
+#define PLACES_MAX	32 /* that a thread remembers, of each of both; 2^n */
 
 struct syscalls_task {
 	u64 begin_ns; /* of the account that this belongs to */
@@ -48,18 +50,19 @@ static __always_inline u32 *place_at(u32 *places, u64 place)
 }
 
 /*
- * Directories and callers may be any number: they have a place while half of the signal's are free,
- * so that the calls themselves have one. What has none is looked for each time, and counted as
- * folded each time.
+ * Directories and callers may be any number: a new one gets a place while fewer than so many
+ * quarters of the signal's are taken, so that the calls themselves have one. What has none is
+ * looked for each time, and counted as folded each time.
  */
-static __always_inline u32 find_detail(struct series_key *key)
+static __always_inline u32 find_detail(struct series_key *key, u64 quarters)
 {
 	struct series_share *share = series_share_of(SIG_SYSCALLS);
 	u32 *known = bpf_map_lookup_elem(&series_index, key);
 
 	if (known)
 		return *known;
-	return share && share->used < share->limit / 2 ? series_make(key) : series_fold(key);
+	return share && share->used < share->limit * quarters / 4 ? series_make(key)
+								  : series_fold(key);
 }
 
 static __always_inline void count_not_found(struct task_struct *task, struct syscalls_task *places,
@@ -74,7 +77,7 @@ static __always_inline void count_not_found(struct task_struct *task, struct sys
 	key->object = path->id;
 	place = place_at(places->paths, path->id ^ key->detail);
 	if (!series_is_at(key, *place)) {
-		*place = find_detail(key);
+		*place = find_detail(key, PATH_QUARTERS);
 		label_send(task, SIG_SYSCALLS, path->id, path);
 	}
 	series_add(*place, ns);
@@ -146,7 +149,7 @@ static __always_inline void count_caller(void *ctx, const struct ledger_task *ac
 	key->kind = SYSCALLS_CALLER;
 	key->object = 0;
 	key->more = stack_take(ctx, &wish, &stop);
-	series_add_weighted(find_detail(key), account->call_done_ns, weight);
+	series_add_weighted(find_detail(key, CALLER_QUARTERS), account->call_done_ns, weight);
 }
 
 static __always_inline int call_ends(void *ctx, struct pt_regs *regs, long result, bool with_stacks)

@@ -69,9 +69,11 @@ static int choose_tier(struct follow *follow)
 	}
 	if (follow->tier == TIER_A || capture_has_task_storage())
 		return 0;
-	if (options->tier == TIER_B) {
-		log_error("cannot follow with --tier B: this kernel has no task storage for BPF, "
-			  "which came with 5.12 → use --tier A, or a newer kernel");
+	if (options->tier == TIER_B || demanding) {
+		log_error("cannot follow with %s%s: this kernel has no task storage for BPF, "
+			  "which came with 5.12 → %s, or use a newer kernel",
+			  demanding ? "-s " : "--tier B", demanding ? demanding : "",
+			  demanding ? "leave out the signal" : "use --tier A");
 		return -EOPNOTSUPP;
 	}
 	follow->tier = TIER_A;

@@ -28,6 +28,12 @@ check "callers have names" jq -e '[.signals.syscalls[] | select(.kind == "caller
 	| .stack] | any(test("make_bad_calls"))' "$json"
 check "the storm is told" says syscalls "fail, most in /nowhere/"
 
+# A server whose plugin is in the last of 16 places, for each of 1,000 requests
+measure syscalls plugin
+check "each place is asked once for each request" jq -e '[.signals.syscalls[] | select(.kind == "not_found"
+	and .call == "openat" and .count >= 1000)] | length == 15 and all(.[]; .count <= 1001)' "$json"
+check "the storm is told" says syscalls " directories, such as /tmp/dwell-oracle-"
+
 # Of a program that runs already, the first call of each thread that ends had begun before.
 dd if=/dev/zero of=/dev/null bs=1 2>/dev/null &
 sleep 0.2

@@ -266,7 +266,7 @@ static struct series_row *fake_row(u8 kind, u16 detail, u64 object, u64 more, u6
 
 	row->key = (struct series_key){
 		.signal = SIG_RUNQ, .kind = kind, .detail = detail, .object = object, .more = more};
-	row->object_name = "";
+	row->detail_name = row->object_name = "";
 	row->process = "";
 	for (int i = 0; i < 100; i++)
 		hist_add(&row->hist, value + value * (u64)i / 10);
@@ -291,7 +291,7 @@ static void fill_fake(struct measured *of)
 	of->rows[1] = fake_row(0, 0, (u64)-7002, 0, 1000);
 	of->rows[2] = fake_row(1, 0, 7001, 102, 4096);
 	of->rows[3] = fake_row(2, 0, SERIES_OTHER, 0, 1);
-	of->rows[3]->process = of->rows[3]->object_name = "(other)";
+	of->rows[3]->process = of->rows[3]->detail_name = of->rows[3]->object_name = "(other)";
 	for (size_t i = 0; i < 4; i++) {
 		struct measure *measure = &of->measures[of->rows[i]->key.kind];
 

@@ -107,7 +107,7 @@ static void records_are_checked_and_counted(void **state)
 	record.hdr.ts_ns = 0;
 	push(&record);
 	record.hdr.ts_ns = 1;
-	record.hdr.type = 31;
+	record.hdr.type = SIGNAL_LIMIT - 1;
 	push(&record);
 	queue_wake(fixture.queue);
 	assert_int_equal(worker_signal_state(fixture.worker, SIG_CANARY, &tally, sizeof(tally)),

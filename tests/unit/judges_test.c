@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What signals conclude from their numbers, and from which they conclude nothing. */
+#include <string.h>
+
+#include "../../src/base/clock.h"
+#include "../../src/model/signal.h"
+#include "unit.h"
+
+#define ROWS_MAX 8
+
+struct made_up {
+	struct series_row rows[ROWS_MAX];
+	const struct series_row *order[ROWS_MAX];
+	struct series_set set;
+};
+
+static struct series_row *add_row(struct made_up *made, u8 kind, u16 detail, const char *object)
+{
+	struct series_row *row = &made->rows[made->set.count];
+
+	*row = (struct series_row){.key = {.tgid = 500, .kind = kind, .detail = detail},
+				   .detail_name = "newfstatat",
+				   .object_name = object,
+				   .process = "server (500)"};
+	made->order[made->set.count++] = row;
+	made->set.rows = made->order;
+	return row;
+}
+
+static void add_values(struct series_row *row, u64 value, u64 count)
+{
+	while (count--)
+		hist_add(&row->hist, value);
+}
+
+/* The remark, NULL if there is none. */
+static const char *judge(const struct signal *signal, struct made_up *made)
+{
+	static struct remarks remarks;
+
+	remarks.count = 0;
+	made->set.span_ns = 10 * NS_PER_S;
+	made->set.cpus = 2;
+	made->set.tick_ns = 4 * NS_PER_MS;
+	signal->view->judge(&made->set, &remarks);
+	assert_true(remarks.count <= 1);
+	return remarks.count ? remarks.text[0] : NULL;
+}
+
+static void storm_of_failures_is_told(void **state)
+{
+	struct made_up made = {0};
+
+	(void)state;
+	add_values(add_row(&made, 0, 263, ""), 400, 700);
+	add_values(add_row(&made, 0, 1, ""), 400, 10000);
+	assert_null(judge(&signal_syscalls, &made));
+	add_values(add_row(&made, 1, 263, "ENOENT"), 400, 9300);
+	add_values(add_row(&made, 2, 263, "/usr/lib/a/"), 400, 3000);
+	add_values(add_row(&made, 2, 263, "/usr/lib/b/"), 400, 6300);
+	assert_string_equal(
+		judge(&signal_syscalls, &made),
+		"server (500): newfstatat is 50 % of its calls, 1000 a second, and 93 % "
+		"of them fail, most in /usr/lib/b/: it looks for what is not there");
+}
+
+static void few_failures_are_not(void **state)
+{
+	struct made_up made = {0};
+
+	(void)state;
+	add_values(add_row(&made, 0, 263, ""), 400, 100000);
+	add_values(add_row(&made, 1, 263, "ENOENT"), 400, 9300);
+	assert_null(judge(&signal_syscalls, &made));
+}
+
+static void hump_at_the_tick_is_told(void **state)
+{
+	struct made_up made = {0};
+	struct series_row *row = add_row(&made, 0, 0, "");
+
+	(void)state;
+	add_values(row, 20000, 900);
+	assert_null(judge(&signal_runq, &made));
+	add_values(row, 4 * NS_PER_MS, 50);
+	add_values(row, 4 * NS_PER_MS + 50000, 50);
+	assert_string_equal(
+		judge(&signal_runq, &made),
+		"10 % of the waits lasted one tick of the scheduler's clock, 4 ms (1/HZ): "
+		"those threads got a CPU only when the one before had used up its slice");
+}
+
+static void waits_around_the_tick_are_no_hump(void **state)
+{
+	struct made_up made = {0};
+	struct series_row *row = add_row(&made, 0, 0, "");
+
+	(void)state;
+	for (u64 ns = NS_PER_MS; ns < 16 * NS_PER_MS; ns += 50000)
+		add_values(row, ns, 1);
+	assert_null(judge(&signal_runq, &made));
+}
+
+static void storm_of_wakeups_is_told(void **state)
+{
+	struct made_up made = {0};
+	struct series_row *row = add_row(&made, 3, SERIES_NO_CPU, "");
+
+	(void)state;
+	add_values(row, 1, 1000);
+	assert_null(judge(&signal_sched, &made));
+	for (u64 value = 2; value <= 64; value++)
+		add_values(row, value, 20);
+	assert_non_null(strstr(judge(&signal_sched, &made), "wakes up to 64 threads within 1 ms"));
+}
+
+static void starvation_is_told(void **state)
+{
+	struct made_up made = {0};
+
+	(void)state;
+	add_values(add_row(&made, 4, SERIES_NO_CPU, ""), 250 * NS_PER_MS, 3);
+	assert_non_null(
+		strstr(judge(&signal_sched, &made), "3 times, at worst 250 ms: it starves"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(storm_of_failures_is_told),
+		cmocka_unit_test(few_failures_are_not),
+		cmocka_unit_test(hump_at_the_tick_is_told),
+		cmocka_unit_test(waits_around_the_tick_are_no_hump),
+		cmocka_unit_test(storm_of_wakeups_is_told),
+		cmocka_unit_test(starvation_is_told),
+	};
+
+	return cmocka_run_group_tests_name("judges", tests, NULL, NULL);
+}
