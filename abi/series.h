@@ -66,8 +66,8 @@ struct pair_key {
 struct pair {
 	u64 begin_ns;
 	u32 slot;     /* of the series that it belongs to; SERIES_NONE: of none */
-	u32 own;      /* the signal's own ... */
-	u64 value[4]; /* ... as these */
+	u32 tag;      /* the signal's own, as value is */
+	u64 value[4]; /* the signal's own */
 };
 
 /* What a slow event's time was, by the ledger: PART(NAME, name). */

@@ -279,8 +279,7 @@ struct slow_event {
 	u64 stack;
 	u64 value[2];
 	const struct slow_mark *begin, *end; /* NULL: not known */
-	bool is_of_key; /* it is the process's in the key, and not the given task's ... */
-	u32 tid;	/* ... and of this thread of it */
+	u32 tid; /* in an interrupt: whose it is; 0: not known */
 };
 
 static __always_inline void slow_send(struct task_struct *task, const struct series_key *key,
@@ -291,7 +290,8 @@ static __always_inline void slow_send(struct task_struct *task, const struct ser
 
 	if (!rec)
 		return; /* counted */
-	if (event->is_of_key) {
+	/* In an interrupt the thread is anyone: then the series says whose it is. */
+	if (key->tgid && key->tgid != rec->hdr.tgid) {
 		rec->hdr.tgid = key->tgid;
 		rec->hdr.start_ns = key->start_ns;
 		rec->hdr.tid = event->tid;

@@ -18,7 +18,7 @@
 
 #define SIZE_CLASS_LEAST 12 /* log2: what is smaller is not told apart */
 
-/* What is kept of a request beside its pair's own, in pair->value; pair->own is its bytes. */
+/* What is kept of a request beside its pair's own, in pair->value; pair->tag is its bytes. */
 struct request_note {
 	u64 issue_ns;  /* 0: not yet */
 	u32 submitted; /* place of the submitter's series; SERIES_NONE: not followed */
@@ -142,7 +142,7 @@ static __always_inline void count_unseen_end(const struct pair *pair)
 	key = place->key;
 	key.kind = BLOCK_SIZE;
 	key.more = 0;
-	series_add(series_find(&key), pair->own);
+	series_add(series_find(&key), pair->tag);
 }
 
 static __always_inline void request_begin(struct request *request, const struct pair *before,
@@ -155,9 +155,9 @@ static __always_inline void request_begin(struct request *request, const struct 
 
 	if (!disk)
 		return; /* to a controller, not to a disk */
-	if (before && before->own)
+	if (before && before->tag)
 		count_unseen_end(before);
-	pair.own = issue_ns ? request->__data_len : 0;
+	pair.tag = issue_ns ? request->__data_len : 0;
 	key = key_of(request, device_of(disk));
 	note_of(&pair)->issue_ns = issue_ns;
 	note_submitter(note_of(&pair), key);
@@ -188,7 +188,7 @@ int BPF_PROG(block_issue, struct request *request)
 
 	if (pair && !note_of(pair)->issue_ns) {
 		note_of(pair)->issue_ns = now;
-		pair->own = note_of(pair)->done + request->__data_len;
+		pair->tag = note_of(pair)->done + request->__data_len;
 	} else { /* at once; or the last request at this address has ended unseen */
 		request_begin(request, pair, now, now);
 	}
@@ -222,7 +222,7 @@ int BPF_PROG(block_merge, struct request *request)
 static __always_inline void count_slow(struct series_key *key, const struct request_note *note,
 				       u64 queue_ns, u64 total_ns)
 {
-	struct slow_event event = {.ns = total_ns, .is_of_key = true, .tid = note->tid};
+	struct slow_event event = {.ns = total_ns, .tid = note->tid};
 	struct series_slot *submitted;
 	u32 slot = note->submitted;
 
