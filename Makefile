@@ -263,13 +263,10 @@ $(B)/tests/workloads/plugin/%.so: tests/workloads/plugin/%.c
 	$(call say,CC)
 	$(Q)$(CC) $(WORKLOAD_CFLAGS) -fPIC -shared $< -o $@
 
-<<<<<<< HEAD
-BENCH_TOOLS := $(B)/bench/floor $(B)/bench/hist
+# Programs that cost the least, to compare with, and the histogram by itself.
+BENCH_TOOLS := $(B)/bench/floor $(B)/bench/hooks $(B)/bench/hist
 
 tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(WORKLOADS) $(BENCH_TOOLS)
-=======
-tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(WORKLOADS) $(B)/bench/floor $(B)/bench/hooks
->>>>>>> main
 
 check: $(B)/dwell $(UNIT_TESTS) $(REPLAYS)
 	BUILD=$(B) tests/run $(UNIT_TESTS) $(sort $(wildcard tests/unit/*.sh))
@@ -311,23 +308,11 @@ check-long:
 
 # --- bench -------------------------------------------------------------------------------
 
-<<<<<<< HEAD
-$(B)/gen/floor.bpf.o $(B)/gen/hist.bpf.o: $(B)/gen/%.bpf.o: $(B)/bpf/bench/%.bpf.o
-	@mkdir -p $(@D)
-	$(Q)cp $< $@
-
-$(B)/obj/bench/floor.o $(B)/obj/bench/hist.o: $(B)/obj/bench/%.o: $(B)/gen/%.skel.h
-=======
-# Programs that cost the least, to compare with.
-BENCH_TOOLS := $(B)/bench/floor $(B)/bench/hooks
-
 $(BENCH_TOOLS:$(B)/bench/%=$(B)/gen/%.bpf.o): $(B)/gen/%.bpf.o: $(B)/bpf/bench/%.bpf.o
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
-$(B)/obj/bench/floor.o: $(B)/gen/floor.skel.h
-$(B)/obj/bench/hooks.o: $(B)/gen/hooks.skel.h
->>>>>>> main
+$(BENCH_TOOLS:$(B)/bench/%=$(B)/obj/bench/%.o): $(B)/obj/bench/%.o: $(B)/gen/%.skel.h
 
 $(BENCH_TOOLS): $(B)/bench/%: $(B)/obj/bench/%.o
 	@mkdir -p $(@D)

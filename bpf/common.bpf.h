@@ -61,5 +61,6 @@ extern struct filters_map filters SEC(".maps");
 #include "path.bpf.h"
 #include "stack.bpf.h"
 #include "series.bpf.h"
+#include "disk.bpf.h"
 
 #endif

@@ -244,6 +244,8 @@ static __always_inline void slow_mark(const struct ledger_task *account, struct 
 	mark->part[SLOW_PART_OTHER] = ns[STATE_BLOCKED_IDLE] + ns[STATE_BLOCKED_SLEEP] +
 				      ns[STATE_BLOCKED_PIPE] + ns[STATE_BLOCKED_CHILD] +
 				      ns[STATE_BLOCKED_STOPPED] + ns[STATE_BLOCKED_OTHER];
+	mark->part[SLOW_PART_DISK_QUEUE] = 0; /* of whom requests are known */
+	mark->part[SLOW_PART_DISK_SERVICE] = 0;
 }
 
 /* Worth a line of its own? The budget is taken by asking. */
@@ -279,7 +281,7 @@ struct slow_event {
 	u64 stack;
 	u64 value[2];
 	const struct slow_mark *begin, *end; /* NULL: not known */
-	u32 tid; /* in an interrupt: whose it is; 0: not known */
+	u32 tid;			     /* in an interrupt: whose it is; 0: not known */
 };
 
 static __always_inline void slow_send(struct task_struct *task, const struct series_key *key,

@@ -258,6 +258,9 @@ static __always_inline void request_end(struct request *request, u32 device, str
 	series_add_span(series_find(&key), begin, now);
 	if (note->submitted != SERIES_NONE)
 		series_add_span(note->submitted, begin, now);
+	if (SIGNAL_IS_ON(FILES) && note->call_ns)
+		disk_wait_add(note->tid, note->call_ns, issue - begin,
+			      now > issue ? now - issue : 0);
 	count_slow(&key, note, issue - begin, now > begin ? now - begin : 0);
 }
 
