@@ -39,23 +39,27 @@ static __always_inline void disk_wait_add(u32 tid, u64 call_ns, u64 queue_ns, u6
 }
 
 /*
- * The part of a thread's wait for the disk that its requests were queued, as they were queued and
- * served in the mean: several at a time take longer together than the thread waits for them. False:
- * none is known.
+ * How much of a thread's wait for the disk its requests were queued, and served. Several at a time
+ * take longer together than the thread waits for them: then it is as they were in the mean. What is
+ * left was before there was a request, as where a cgroup is throttled, or after.
  */
-static __always_inline bool disk_wait_split(u32 tid, u64 call_ns, u64 disk_ns, u64 *ret_queue_ns)
+static __always_inline void disk_wait_split(u32 tid, u64 call_ns, u64 disk_ns, u64 *ret_queue_ns,
+					    u64 *ret_service_ns)
 {
 	struct disk_wait *wait = bpf_map_lookup_elem(&disk_waits, &tid);
 	u64 total, share;
 
+	*ret_queue_ns = *ret_service_ns = 0;
 	if (!wait || wait->call_ns != call_ns)
-		return false;
+		return;
+	*ret_queue_ns = wait->queue_ns;
+	*ret_service_ns = wait->service_ns;
 	total = wait->queue_ns + wait->service_ns;
-	if (!total)
-		return false;
+	if (total <= disk_ns)
+		return;
 	share = (wait->queue_ns << 10) / total; /* of 1024 */
 	*ret_queue_ns = (disk_ns >> 10) * share + ((disk_ns & 1023) * share >> 10);
-	return true;
+	*ret_service_ns = disk_ns - *ret_queue_ns;
 }
 
 #endif

@@ -161,17 +161,17 @@ static __always_inline void tell_slow(void *ctx, struct task_struct *task,
 	};
 	struct slow_event event = {.ns = ns, .begin = &call->mark};
 	struct slow_mark end;
-	u64 disk_ns, queue_ns;
+	u64 disk_ns, queue_ns, service_ns;
 	u32 stop;
 
 	slow_mark(account, &end);
 	event.end = &end;
 	disk_ns = end.part[SLOW_PART_DISK] - call->mark.part[SLOW_PART_DISK];
-	if (SIGNAL_IS_ON(BLOCK_IO) &&
-	    disk_wait_split(account->tid, call->call_ns, disk_ns, &queue_ns)) {
-		end.part[SLOW_PART_DISK] -= disk_ns;
+	if (SIGNAL_IS_ON(BLOCK_IO)) {
+		disk_wait_split(account->tid, call->call_ns, disk_ns, &queue_ns, &service_ns);
+		end.part[SLOW_PART_DISK] -= queue_ns + service_ns;
 		end.part[SLOW_PART_DISK_QUEUE] += queue_ns;
-		end.part[SLOW_PART_DISK_SERVICE] += disk_ns - queue_ns;
+		end.part[SLOW_PART_DISK_SERVICE] += service_ns;
 	}
 	event.value[0] = call->asked;
 	event.value[1] = returned;
