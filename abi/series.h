@@ -76,14 +76,19 @@ struct pair {
 	u64 value[4]; /* the signal's own */
 };
 
-/* What a slow event's time was, by the ledger: PART(NAME, name). */
+/*
+ * What a slow event's time was, by the ledger: PART(NAME, name). Where the requests behind a wait
+ * for the disk are known, it is in the last two.
+ */
 #define SLOW_PARTS(PART)                                                                           \
 	PART(CPU, cpu)                                                                             \
 	PART(RUNQ, runq)                                                                           \
 	PART(LOCK, lock)                                                                           \
 	PART(DISK, disk)                                                                           \
 	PART(NET, net)                                                                             \
-	PART(OTHER, other)
+	PART(OTHER, other)                                                                         \
+	PART(DISK_QUEUE, disk_queue)                                                               \
+	PART(DISK_SERVICE, disk_service)
 
 enum slow_part {
 #define PART(NAME, name) SLOW_PART_##NAME,

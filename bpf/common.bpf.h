@@ -63,5 +63,6 @@ extern struct filters_map filters SEC(".maps");
 #include "stack.bpf.h"
 #include "series.bpf.h"
 #include "label.bpf.h"
+#include "disk.bpf.h"
 
 #endif

@@ -34,6 +34,7 @@ struct series_free_map series_free SEC(".maps");
 struct series_shares_map series_shares SEC(".maps");
 struct pairs_map pairs SEC(".maps");
 struct slow_budgets_map slow_budgets SEC(".maps");
+struct disk_waits_map disk_waits SEC(".maps");
 
 /* A type is in an object's BTF only if something refers to it; field lists are read from there. */
 #define BTF_NONE(name)

@@ -315,6 +315,8 @@ static __always_inline void slow_mark(const struct ledger_task *account, struct 
 	mark->part[SLOW_PART_OTHER] = ns[STATE_BLOCKED_IDLE] + ns[STATE_BLOCKED_SLEEP] +
 				      ns[STATE_BLOCKED_PIPE] + ns[STATE_BLOCKED_CHILD] +
 				      ns[STATE_BLOCKED_STOPPED] + ns[STATE_BLOCKED_OTHER];
+	mark->part[SLOW_PART_DISK_QUEUE] = 0; /* of whom requests are known */
+	mark->part[SLOW_PART_DISK_SERVICE] = 0;
 }
 
 /* Worth a line of its own? The budget is taken by asking. */
@@ -350,8 +352,7 @@ struct slow_event {
 	u64 stack;
 	u64 value[2];
 	const struct slow_mark *begin, *end; /* NULL: not known */
-	bool is_of_key; /* it is the process's in the key, and not the given task's ... */
-	u32 tid;	/* ... and of this thread of it */
+	u32 tid;			     /* in an interrupt: whose it is; 0: not known */
 };
 
 static __always_inline void slow_send(struct task_struct *task, const struct series_key *key,
@@ -363,7 +364,7 @@ static __always_inline void slow_send(struct task_struct *task, const struct ser
 	if (!rec)
 		return; /* counted */
 	/* In an interrupt the thread is anyone: then the series says whose it is. */
-	if (event->is_of_key || (key->tgid && key->tgid != rec->hdr.tgid)) {
+	if (key->tgid && key->tgid != rec->hdr.tgid) {
 		rec->hdr.tgid = key->tgid;
 		rec->hdr.start_ns = key->start_ns;
 		rec->hdr.tid = event->tid;

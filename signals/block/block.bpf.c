@@ -218,7 +218,7 @@ int BPF_PROG(block_merge, struct request *request)
 static __always_inline void count_slow(struct series_key *key, const struct request_note *note,
 				       u64 queue_ns, u64 total_ns)
 {
-	struct slow_event event = {.ns = total_ns, .is_of_key = true, .tid = note->tid};
+	struct slow_event event = {.ns = total_ns, .tid = note->tid};
 	struct series_slot *submitted;
 	u32 slot = note->submitted;
 
@@ -254,6 +254,9 @@ static __always_inline void request_end(struct request *request, u32 device, str
 	series_add_span(series_find(&key), begin, now);
 	if (note->submitted != SERIES_NONE)
 		series_add_span(note->submitted, begin, now);
+	if (SIGNAL_IS_ON(FILES) && note->call_ns)
+		disk_wait_add(note->tid, note->call_ns, issue - begin,
+			      now > issue ? now - issue : 0);
 	count_slow(&key, note, issue - begin, now > begin ? now - begin : 0);
 }
 

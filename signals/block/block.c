@@ -86,7 +86,7 @@ static const struct probe probes[] = {
 	{.program = "block_merge", .is_rare = true, .is_optional = true, .maps = {PROBE_PAIRS}},
 	{.program = "block_complete",
 	 .is_rare = true,
-	 .maps = {REQUESTS, PROBE_SLOW, "block_regions", "block_disks"}},
+	 .maps = {REQUESTS, PROBE_SLOW, "block_regions", "block_disks", "disk_waits"}},
 	{.program = "block_rows",
 	 .kind = PROBE_ITER,
 	 .is_rare = true,

@@ -85,6 +85,7 @@ static const struct {
 	bool needs_task_storage;
 } map_forms[] = {
 	{"ledger_tasks", true}, {"calls_tasks", true},	      {"func_tasks", true},
+	{"files_tasks", true},
 	{"ledger_pids", false}, {"ledger_blank_task", false},
 };
 

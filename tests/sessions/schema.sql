@@ -37,7 +37,7 @@ CREATE TABLE modules (id INTEGER PRIMARY KEY, kind, path, build_id);
 CREATE TABLE series (id INTEGER PRIMARY KEY, signal, kind, pid, start_ns, detail, object, more);
 CREATE TABLE series_values (window, series, count, sum, max, orphan_starts, orphan_ends, expired, buckets);
 CREATE TABLE slow (window, ts_ns, signal, kind, pid, start_ns, tid, detail, object, more, ns, stack, value0,
-	value1, cpu_ns, runq_ns, lock_ns, disk_ns, net_ns, other_ns);
+	value1, cpu_ns, runq_ns, lock_ns, disk_ns, net_ns, other_ns, disk_queue_ns, disk_service_ns);
 CREATE TABLE labels (signal, id, name, PRIMARY KEY (signal, id));
 CREATE TABLE shares (signal TEXT PRIMARY KEY, places, used, folded, lost, unpaired, slow_unspoken);
 CREATE TABLE connections (id INTEGER PRIMARY KEY, window, pid, start_ns, direction, object, local, peer, begin_ns,

@@ -217,6 +217,10 @@ static inline u32 bpf_get_prandom_u32(void)
 #define READ_PICK(a, b, c, d, name, ...) name
 #define BPF_CORE_READ(...)		 READ_PICK(__VA_ARGS__, READ_4, READ_3, READ_2)(__VA_ARGS__)
 
+struct request {
+	void *q;
+};
+
 #include "../../bpf/compat.bpf.h"
 #include "../../bpf/filter.bpf.h"
 #include "../../bpf/emit.bpf.h"

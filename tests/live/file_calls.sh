@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# -s files against a program that counts and times its own calls: every call and byte, whose file it was,
+# where a slow one's time went. (files.sh is about the files that dwell itself makes.)
+. tests/lib.sh
+need_root
+
+work=$(mktemp -d -p "${BUILD:-build}")
+oracle=$(realpath "$TOOLS/workloads/oracle")
+dwell=$(realpath "$DWELL")
+work=$(realpath "$work")
+loop='' cgroup=''
+end() {
+	[ -z "$loop" ] || losetup -d "$loop"
+	[ -z "$cgroup" ] || rmdir "$cgroup"
+	rm -rf "$work"
+}
+trap end EXIT
+
+# judge CHECK COMMAND...: the command runs in the folder, under dwell; then a check of file_calls.py
+judge() {
+	local name=$1 tap=$work/tap
+	shift
+	(cd "$work" && timeout 60 "$dwell" record -q -s files,block -o "$work/$name.dwell" -- "$@" >"$work/truth")
+	check "$name: recorded" test $? -eq 0
+	"$dwell" report --json "$work/$name.dwell" >"$work/json"
+	python3 tests/live/file_calls.py "$work/json" "$work/truth" "$name" >"$tap" || failures=$((failures + 1))
+	cat "$tap"
+	failures=$((failures + $(grep -c '^not ok' "$tap")))
+}
+
+"$dwell" run -q -s files -- true 2>/dev/null || {
+	echo "ok - files # SKIP $("$dwell" run -q -s files -- true 2>&1 | head -1)"
+	exit 0
+}
+judge counted "$oracle" files
+judge locked "$oracle" readlock
+judge many "$oracle" many-files
+
+# Reads of a loop device whose own disk is throttled for them: slow requests, which are the disk's.
+disk=$(findmnt -no MAJ:MIN -T "$work" | tr -d ' ')
+cgroup=/sys/fs/cgroup/blkio/dwell-files-$$
+truncate -s 16M "$work/image"
+if [ -e /sys/fs/cgroup/blkio/blkio.throttle.read_iops_device ] && mkdir "$cgroup" &&
+	echo "$disk 100" >"$cgroup/blkio.throttle.read_iops_device" &&
+	dd if=/dev/urandom of="$work/image" bs=1M count=16 conv=notrunc,fsync status=none &&
+	loop=$(losetup --show -f --direct-io=on "$work/image"); then
+	judge throttled sh -c "echo \$\$ >$cgroup/cgroup.procs; exec dd if=$loop of=/dev/null bs=4k count=150 iflag=direct status=none"
+else
+	[ -d "$cgroup" ] || cgroup=
+	echo "ok - throttled # SKIP no cgroup here can throttle a disk, or there are no loop devices"
+fi
+finish
