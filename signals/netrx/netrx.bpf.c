@@ -15,11 +15,11 @@ struct netrx_cpu {
 	u64 packet_ns; /* the packet that is being worked on; 0: none, or it has reached a socket */
 	u64 device;    /* object of its device; also the last one whose name was told */
 	u64 packets;   /* of this run */
-	u64 known;     /* a bit for each vector that was asked for since we look */
 	u64 round_ns;  /* when the first of those began that the kernel took up together */
 	u64 vector;    /* the last of these that began */
 	u64 raised_ns[NETRX_VECTOR_COUNT]; /* asked for, and has not begun; 0: not */
 	u64 again_ns[NETRX_VECTOR_COUNT];  /* asked for once more since; 0: not */
+	u64 matched[NETRX_VECTOR_COUNT];   /* how often it began as it was asked for */
 };
 
 struct {
@@ -72,7 +72,6 @@ int BPF_PROG(netrx_raise, unsigned int vector)
 
 	if (!cpu || vector >= NETRX_VECTOR_COUNT)
 		return 0;
-	cpu->known |= 1ULL << vector;
 	if (!cpu->raised_ns[vector])
 		cpu->raised_ns[vector] = now;
 	else if (cpu->again_ns[vector] <= cpu->round_ns)
@@ -108,10 +107,12 @@ int BPF_PROG(netrx_entry, unsigned int vector)
 	cpu->packets = 0;
 	raised_ns = take_raised(cpu, vector, now);
 	slot = series_here(NETRX_KIND_RAISED, vector, 0);
-	if (raised_ns)
+	if (raised_ns) {
+		cpu->matched[vector]++;
 		series_add_span(slot, raised_ns, now);
-	else if (cpu->known >> vector & 1) /* else it was asked for before we looked */
+	} else if (cpu->matched[vector] > 1) { /* else it may be from before we looked */
 		series_count(slot, orphan_ends);
+	}
 	return 0;
 }
 

@@ -51,9 +51,8 @@ static void judge(const struct series_set *set, struct remarks *remarks)
 		PROBE_SERIES, "netrx_cpus", "object_ids"                                           \
 	}
 
-/* That a soft interrupt is asked for is seen first: so none begins unasked. */
+/* They end in this order: so that none is seen to begin unasked, netrx_raise is the last. */
 static const struct probe probes[] = {
-	{.program = "netrx_raise", .maps = MAPS},
 	{.program = "netrx_entry", .maps = MAPS},
 	{.program = "netrx_exit", .maps = MAPS},
 	{.program = "netrx_packet", .is_rare = true, .maps = PACKET_MAPS},
@@ -63,6 +62,7 @@ static const struct probe probes[] = {
 	 .is_rare = true,
 	 .is_optional = true,
 	 .maps = PACKET_MAPS},
+	{.program = "netrx_raise", .maps = MAPS},
 };
 
 static const struct signal_view view = {

@@ -15,6 +15,20 @@
 #define PROTOCOL_TCP   6
 #define SOCK_DONE_FLAG 2 /* of skc_flags: the peer's FIN has come */
 
+/* The kernel's, of a socket. */
+enum {
+	STATE_ESTABLISHED = 1,
+	STATE_SYN_SENT,
+	STATE_SYN_RECV,
+	STATE_FIN_WAIT1,
+	STATE_FIN_WAIT2,
+	STATE_TIME_WAIT,
+	STATE_CLOSE,
+	STATE_CLOSE_WAIT,
+	STATE_LAST_ACK,
+	STATE_LISTEN,
+};
+
 struct tcp_conn {
 	u64 id;		    /* of its record: addresses are used again */
 	u64 begin_ns;	    /* 0: it was there before us */
@@ -179,6 +193,17 @@ static __always_inline void conn_take_retransmits(struct tcp_conn *conn, struct 
 		return;
 	conn->told = now;
 	conn_add(conn, TCP_KIND_RETRANSMITS, by);
+}
+
+/* What a listener has refused since it was last told. */
+static __always_inline void take_drops(struct tcp_conn *conn, struct sock *sk)
+{
+	u32 now = (u32)BPF_CORE_READ(sk, sk_drops.counter);
+	u32 by = now - conn->told;
+
+	conn->told = now;
+	if (by)
+		conn_add(conn, TCP_KIND_LISTEN_DROPS, by);
 }
 
 static __always_inline u64 conn_srtt_ns(struct sock *sk)

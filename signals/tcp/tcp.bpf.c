@@ -7,20 +7,7 @@
 #include "../../bpf/common.bpf.h"
 
 #include "conn.bpf.h"
-
-/* The kernel's, of a socket. */
-enum {
-	STATE_ESTABLISHED = 1,
-	STATE_SYN_SENT,
-	STATE_SYN_RECV,
-	STATE_FIN_WAIT1,
-	STATE_FIN_WAIT2,
-	STATE_TIME_WAIT,
-	STATE_CLOSE,
-	STATE_CLOSE_WAIT,
-	STATE_LAST_ACK,
-	STATE_LISTEN,
-};
+#include "open.bpf.h"
 
 enum { ERROR_PIPE = 32, ERROR_RESET = 104, ERROR_TIMEOUT = 110, ERROR_CANCELED = 125 };
 
@@ -134,16 +121,6 @@ static __always_inline void end_unaccepted(struct tcp_conn *conn)
 	conn->start_ns = owner->start_ns;
 	conn_key(conn, TCP_KIND_ACCEPT_WAIT, &key);
 	series_count(series_find(&key), orphan_starts);
-}
-
-static __always_inline void take_drops(struct tcp_conn *conn, struct sock *sk)
-{
-	u32 now = (u32)BPF_CORE_READ(sk, sk_drops.counter);
-	u32 by = now - conn->told;
-
-	conn->told = now;
-	if (by)
-		conn_add(conn, TCP_KIND_LISTEN_DROPS, by);
 }
 
 static __always_inline void close_conn(struct sock *sk)
@@ -338,83 +315,5 @@ SEC("?tp_btf/tcp_rcv_space_adjust")
 int BPF_PROG(tcp_receive_copy, struct sock *sk)
 {
 	speak(sk, TCP_IN, TCP_KIND_FIRST_REPLY);
-	return 0;
-}
-
-/* --- those that are open --- */
-
-/*
- * Each window: of those on which something moved, the round trip; what listeners dropped. And at
- * the end, when all rows are asked for, those that are open.
- */
-SEC("?iter/bpf_map_elem")
-int tcp_rows(struct bpf_iter__bpf_map_elem *ctx)
-{
-	struct live_config *live = live_config();
-	struct tcp_conn *conn = ctx->value;
-	u64 *address = ctx->key, moved;
-	struct rec_tcp row;
-	struct sock *sk;
-
-	if (!address || !conn || !live || !conn->is_owned)
-		return 0;
-	sk = (struct sock *)*address;
-	if (conn->direction == TCP_LISTENING) {
-		take_drops(conn, sk);
-		return 0;
-	}
-	moved = conn_sent(sk) + conn_received(sk);
-	if (moved != conn->moved) {
-		u64 srtt_ns = conn_srtt_ns(sk);
-
-		conn->moved = moved;
-		if (srtt_ns)
-			conn_add(conn, TCP_KIND_RTT, srtt_ns);
-	}
-	if (live->all_rows != ALL_ROWS_LAST)
-		return 0;
-	emit_header(&row.hdr, SIG_TCP, SIG_VERSION_TCP, sizeof(row), 1, current_task());
-	fill_conn(&row, conn, sk, 0);
-	bpf_seq_write(ctx->meta->seq, &row, sizeof(row));
-	return 0;
-}
-
-/* Those of who is followed from the start on: when they began is not known. */
-SEC("?iter/task_file")
-int tcp_seed(struct bpf_iter__task_file *ctx)
-{
-	struct task_struct *task = ctx->task;
-	struct file *file = ctx->file;
-	const struct ledger_task *account;
-	struct tcp_conn conn = {};
-	struct inode *inode;
-	struct sock *sk;
-	u32 state;
-
-	if (!task || !file)
-		return 0;
-	account = account_of(task);
-	inode = BPF_CORE_READ(file, f_inode);
-	if (!account || (BPF_CORE_READ(inode, i_mode) & MODE_TYPE) != MODE_SOCKET)
-		return 0;
-	sk = object_sock(file);
-	if (!sk || BPF_CORE_READ(sk, sk_protocol) != PROTOCOL_TCP || conn_of(sk))
-		return 0;
-	state = BPF_CORE_READ(sk, __sk_common.skc_state);
-	if (state == STATE_LISTEN) {
-		listen_begin(sk, account);
-		return 0;
-	}
-	if (state != STATE_ESTABLISHED && state != STATE_CLOSE_WAIT)
-		return 0;
-	conn_own(&conn, account);
-	conn.object = listen_object(sk);
-	conn.direction = bpf_map_lookup_elem(&tcp_listens, &conn.object) ? TCP_IN : TCP_OUT;
-	if (conn.direction == TCP_OUT)
-		conn.object = object_id_of_sock(sk, 0);
-	conn.told = BPF_CORE_READ((struct tcp_sock *)sk, total_retrans);
-	conn_keep(sk, &conn);
-	name_object(conn.object, sk,
-		    conn.direction == TCP_IN ? NAME_OF_ITS_LISTENER : NAME_OF_PEER);
 	return 0;
 }

@@ -148,6 +148,7 @@ run_lossy() {
 # Fifty thousand sockets at a time: each is counted, within the room that is promised.
 run_many() {
 	timeout 60 "$dwell" run -q -o "$work/many.dwell" -s tcp --no-stacks -- "$oracle" tcp-many >"$work/truth"
+	check "tcp-many: it ran" test $? -eq 0
 	"$dwell" report --json "$work/many.dwell" >"$json"
 	is_exactly "tcp-many: connects" "$(total connect count)" "$(truth connections)"
 	is_exactly "tcp-many: accepted" "$(total accept_wait count)" "$(truth connections)"
@@ -163,6 +164,7 @@ run_open() {
 	pid=$!
 	sleep 0.3
 	timeout 30 "$dwell" record -q -s tcp --no-stacks -p $pid -d 2 -o "$work/open.dwell"
+	check "tcp-open: it is recorded" test $? -eq 0
 	kill $pid
 	wait $pid 2>/dev/null
 	"$dwell" report --json "$work/open.dwell" >"$json"
