@@ -151,24 +151,37 @@ static __always_inline void end_wait(struct task_struct *task, struct ledger_tas
 
 /* --- locks of the kernel's, whose waits were left here --- */
 
-static __always_inline void count_kernel_waits(struct task_struct *prev, struct kernel_waits *here)
+/*
+ * One of them. A function that the verifier checks by itself, once: so a loop around it costs
+ * nothing to load. At a switch the current thread is still the one that leaves.
+ */
+int locks_count_kernel_wait(u32 place)
 {
-	for (u32 i = 0; i < KERNEL_WAITS_MAX && i < here->count; i++) {
-		const struct kernel_wait *wait = &here->waits[i];
-		struct series_key key = {
-			.start_ns = wait->start_ns,
-			.tgid = wait->tgid,
-			.signal = SIG_LOCKS,
-			.kind = LOCKS_KERNEL_WAIT,
-			.detail = (u16)wait->type,
-			.object = object_mix(wait->lock, 0),
-		};
-		u32 slot = series_find(&key);
+	struct kernel_waits *here = kernel_waits_here();
+	struct series_key key = {.signal = SIG_LOCKS, .kind = LOCKS_KERNEL_WAIT};
+	const struct kernel_wait *wait;
+	u64 index = place;
+	u32 slot;
 
-		series_add(slot, wait->ns);
-		if (has_place(slot))
-			tell_lock(prev, &key, wait->lock);
-	}
+	if (!here)
+		return 0;
+	ledger_bound(index, KERNEL_WAITS_MAX - 1);
+	wait = &here->waits[index];
+	key.start_ns = wait->start_ns;
+	key.tgid = wait->tgid;
+	key.detail = (u16)wait->type;
+	key.object = object_mix(wait->lock, 0);
+	slot = series_find(&key);
+	series_add(slot, wait->ns);
+	if (has_place(slot))
+		tell_lock(current_task(), &key, wait->lock);
+	return 0;
+}
+
+static __always_inline void count_kernel_waits(struct kernel_waits *here)
+{
+	for (u32 i = 0; i < KERNEL_WAITS_MAX && i < here->count; i++)
+		locks_count_kernel_wait(i);
 	here->count = 0;
 }
 
@@ -180,7 +193,7 @@ int BPF_PROG(locks_switch, bool preempt, struct task_struct *prev, struct task_s
 	struct herd *herd = herd_here();
 
 	if (here && here->count)
-		count_kernel_waits(prev, here);
+		count_kernel_waits(here);
 	if (herd && herd->count && herd_end(herd) && herd->key.detail <= LOCK_CONDITION)
 		tell_lock(prev, &herd->key, herd->address);
 	if (!account)
