@@ -263,7 +263,10 @@ $(B)/tests/workloads/plugin/%.so: tests/workloads/plugin/%.c
 	$(call say,CC)
 	$(Q)$(CC) $(WORKLOAD_CFLAGS) -fPIC -shared $< -o $@
 
-tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(WORKLOADS) $(B)/bench/floor
+# Programs that cost the least, to compare with, and the histogram by itself.
+BENCH_TOOLS := $(B)/bench/floor $(B)/bench/hooks $(B)/bench/hist
+
+tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(WORKLOADS) $(BENCH_TOOLS)
 
 check: $(B)/dwell $(UNIT_TESTS) $(REPLAYS)
 	BUILD=$(B) tests/run $(UNIT_TESTS) $(sort $(wildcard tests/unit/*.sh))
@@ -305,18 +308,18 @@ check-long:
 
 # --- bench -------------------------------------------------------------------------------
 
-$(B)/gen/floor.bpf.o: $(B)/bpf/bench/floor.bpf.o
+$(BENCH_TOOLS:$(B)/bench/%=$(B)/gen/%.bpf.o): $(B)/gen/%.bpf.o: $(B)/bpf/bench/%.bpf.o
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
-$(B)/obj/bench/floor.o: $(B)/gen/floor.skel.h
+$(BENCH_TOOLS:$(B)/bench/%=$(B)/obj/bench/%.o): $(B)/obj/bench/%.o: $(B)/gen/%.skel.h
 
-$(B)/bench/floor: $(B)/obj/bench/floor.o
+$(BENCH_TOOLS): $(B)/bench/%: $(B)/obj/bench/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
-bench-tools: $(B)/dwell $(B)/bench/floor $(B)/tests/names $(WORKLOADS)
+bench-tools: $(B)/dwell $(BENCH_TOOLS) $(B)/tests/names $(WORKLOADS)
 
 bench: bench-tools
 	BUILD=$(B) bench/run

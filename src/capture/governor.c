@@ -24,6 +24,8 @@ enum governor_step governor_judge(struct governor *governor, const struct govern
 	if (++governor->strikes < STRIKES_MAX)
 		return GOVERNOR_STAY;
 	governor->strikes = 0;
+	if (governor->has_signals)
+		return GOVERNOR_SIGNAL_OFF;
 	if (governor->has_split)
 		return GOVERNOR_SPLIT_OFF;
 	if (governor->has_stacks) {

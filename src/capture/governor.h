@@ -17,6 +17,7 @@
 /* In the order in which they are given up. */
 enum governor_step {
 	GOVERNOR_STAY,
+	GOVERNOR_SIGNAL_OFF, /* the signal, of those chosen by -s, that costs most */
 	GOVERNOR_SPLIT_OFF,  /* Tier B, of the process that costs most by it */
 	GOVERNOR_STACKS_OFF, /* samples, and stacks of waits */
 	GOVERNOR_DETAIL_OFF, /* what blocked threads wait for */
@@ -25,6 +26,7 @@ enum governor_step {
 
 struct governor {
 	double limit; /* of the host's CPU time; 0: none */
+	bool has_signals;
 	bool has_split;
 	bool has_stacks;
 	bool has_detail;
@@ -41,7 +43,10 @@ struct governor_reading {
 
 double governor_share(const struct governor_reading *reading);
 
-/* has_split is kept up to date by the caller, who knows whether a process is left that has it. */
+/*
+ * has_signals and has_split are kept up to date by the caller, who knows whether a signal is left,
+ * and a process that has Tier B.
+ */
 enum governor_step governor_judge(struct governor *governor,
 				  const struct governor_reading *reading);
 

@@ -9,6 +9,7 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,9 +20,10 @@
 #include "internal.h"
 
 #define SEND_WAIT_NS	(500 * NS_PER_MS)
-#define IDLE_LOOKS	60 /* so many calls without news before a place can be taken back */
+#define IDLE_LOOKS	60 /* so many calls without news before a place can be taken back ... */
+#define DEAD_LOOKS	2  /* ... or so many, if its process has ended */
 #define REST_LOOKS	3  /* so many more until it is given away */
-#define SHORT_ONE_IN	8  /* places run short when fewer than one in so many is free */
+#define SHORT_ONE_IN	4  /* places run short when fewer than one in so many is free */
 #define PAIRS_BATCH_MAX 1024
 
 /* What was told of a place, and how long nothing is new. */
@@ -40,7 +42,6 @@ struct series {
 	size_t slots_bytes, stripes_bytes, shares_bytes;
 	int index_fd, free_fd, pairs_fd; /* -1: there is none */
 	u32 stripe_count;
-	u32 used; /* places, at the last look */
 	struct series_share told_shares[SIGNAL_LIMIT];
 	struct told told[SERIES_MAX];
 	struct rec_series row;
@@ -322,6 +323,33 @@ static void give_away(struct series *series, u32 slot)
 			~0U; /* it was free already, which cannot be: it is not used again */
 }
 
+static bool is_short(const struct series *series, u32 signal)
+{
+	u64 limit, used;
+
+	if (signal >= SIGNAL_LIMIT)
+		return false;
+	limit = series->shares[signal].limit;
+	used = READ(series->shares[signal].used);
+	return used > limit - limit / SHORT_ONE_IN;
+}
+
+/* Its number may be another's by now: then it waits as the others do. */
+static bool is_dead(const struct series_key *key)
+{
+	return key->tgid && kill((pid_t)key->tgid, 0) && errno == ESRCH;
+}
+
+static bool can_be_released(const struct series *series, u32 slot)
+{
+	const struct series_key *key = &series->slots[slot].key;
+	u32 idle = series->told[slot].idle;
+
+	if (key->object == SERIES_OTHER || idle <= DEAD_LOOKS || !is_short(series, key->signal))
+		return false;
+	return idle > IDLE_LOOKS || is_dead(key);
+}
+
 /* A place where nothing is new. */
 static void grow_old(struct series *series, u32 slot)
 {
@@ -333,8 +361,7 @@ static void grow_old(struct series *series, u32 slot)
 		return;
 	}
 	told->idle++;
-	if (told->idle > IDLE_LOOKS && series->slots[slot].key.object != SERIES_OTHER &&
-	    SERIES_MAX - series->used < SERIES_MAX / SHORT_ONE_IN)
+	if (can_be_released(series, slot))
 		release(series, slot);
 }
 
@@ -342,7 +369,6 @@ int capture_send_series(struct capture *capture)
 {
 	struct series *series = capture->series;
 	u64 patience_ns = SEND_WAIT_NS;
-	u32 used = 0;
 
 	if (!series || !capture->reader)
 		return -ENOENT;
@@ -351,7 +377,6 @@ int capture_send_series(struct capture *capture)
 	for (u32 slot = 0; slot < SERIES_MAX; slot++) {
 		if (!READ(series->slots[slot].is_ready))
 			continue;
-		used++;
 		if (!has_news(series, slot)) {
 			grow_old(series, slot);
 			continue;
@@ -361,7 +386,6 @@ int capture_send_series(struct capture *capture)
 		series->told[slot].idle = 0;
 		send_slot(capture, slot);
 	}
-	series->used = used;
 	send_shares(capture);
 	reader_wake(capture->reader);
 	return 0;

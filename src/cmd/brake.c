@@ -9,6 +9,7 @@
 #include "../../abi/records.h"
 #include "../base/log.h"
 #include "../base/text.h"
+#include "../capture/cost.h"
 #include "../model/signal.h"
 
 /* A process with less of all calls than one in so many is not worth a step of its own. */
@@ -71,6 +72,52 @@ static int take_out_all(struct brake *brake)
 	return err;
 }
 
+static bool is_of(const struct signal *signal, const struct probe *probe)
+{
+	for (size_t i = 0; i < signal->probe_count; i++)
+		if (!strcmp(probe->program, signal->probes[i].program))
+			return true;
+	return false;
+}
+
+static void detach_signal(struct brake *brake, const struct signal *signal)
+{
+	for (size_t i = 0; i < brake->probe_count; i++)
+		if (brake->probes[i].kind != PROBE_ITER && is_of(signal, &brake->probes[i]))
+			capture_detach_probe(brake->capture, i);
+}
+
+/* What the programs of each signal cost since the last reading; those of one hook that they share
+ * with Tier B are Tier B's. */
+static void read_signals(struct brake *brake, u64 ret_ns[SIGNAL_LIMIT])
+{
+	for (size_t i = 0; i < brake->probe_count; i++) {
+		struct probe_cost cost;
+		u64 ns;
+
+		cost_read_probe(brake->capture, i, &cost);
+		ns = cost.ns - brake->told_ns[i];
+		brake->told_ns[i] = cost.ns;
+		for (int id = 1; id < SIGNAL_LIMIT; id++)
+			if (brake->signals >> id & 1 &&
+			    is_of(signal_rows[id].signal, &brake->probes[i]))
+				ret_ns[id] += ns;
+	}
+}
+
+static void signal_off(struct brake *brake, const u64 ns[SIGNAL_LIMIT], struct brake_step *step)
+{
+	int dearest = 0;
+
+	for (int id = 1; id < SIGNAL_LIMIT; id++)
+		if (brake->signals >> id & 1 && (!dearest || ns[id] > ns[dearest]))
+			dearest = id;
+	snprintf(step->what, sizeof(step->what), "signal %s off", signal_rows[dearest].name);
+	detach_signal(brake, signal_rows[dearest].signal);
+	brake->signals &= ~(1ULL << dearest);
+	brake->governor.has_signals = brake->signals != 0;
+}
+
 /* The dearest process, while there is one that stands out; after that all that are left. */
 static int split_off(struct brake *brake, struct brake_step *step)
 {
@@ -90,15 +137,6 @@ static int split_off(struct brake *brake, struct brake_step *step)
 	return take_out_all(brake);
 }
 
-static void detach_signal(struct brake *brake, const struct signal *signal)
-{
-	for (size_t i = 0; i < brake->probe_count; i++)
-		for (size_t j = 0; j < signal->probe_count; j++)
-			if (brake->probes[i].kind != PROBE_ITER &&
-			    !strcmp(brake->probes[i].program, signal->probes[j].program))
-				capture_detach_probe(brake->capture, i);
-}
-
 /*
  * One window after the threads left Tier B: by then each that makes system calls has seen it, and
  * what they counted up to there was read.
@@ -109,9 +147,13 @@ static void detach_hooks(struct brake *brake)
 	brake->are_hooks_useless = false;
 }
 
-static int give_up(struct brake *brake, enum governor_step what, struct brake_step *step)
+static int give_up(struct brake *brake, enum governor_step what, const u64 signal_ns[SIGNAL_LIMIT],
+		   struct brake_step *step)
 {
 	switch (what) {
+	case GOVERNOR_SIGNAL_OFF:
+		signal_off(brake, signal_ns, step);
+		return 0;
 	case GOVERNOR_SPLIT_OFF:
 		return split_off(brake, step);
 	case GOVERNOR_STACKS_OFF:
@@ -134,15 +176,17 @@ static int give_up(struct brake *brake, enum governor_step what, struct brake_st
 enum governor_step brake_judge(struct brake *brake, const struct governor_reading *reading,
 			       struct brake_step *ret_step)
 {
+	u64 signal_ns[SIGNAL_LIMIT] = {0};
 	enum governor_step what;
 	int err;
 
+	read_signals(brake, signal_ns);
 	if (brake->are_hooks_useless)
 		detach_hooks(brake);
 	what = governor_judge(&brake->governor, reading);
 	snprintf(ret_step->why, sizeof(ret_step->why), "cost %.3g %% of %u CPUs, allowed %.3g %%",
 		 100 * governor_share(reading), reading->cpus, 100 * brake->governor.limit);
-	err = give_up(brake, what, ret_step);
+	err = give_up(brake, what, signal_ns, ret_step);
 	/* The next step will be a larger one. */
 	if (err)
 		log_error("could not take a step down (%s) to hold --max-overhead: %s",

@@ -17,7 +17,9 @@ struct brake {
 	const struct probe *probes; /* of the capture */
 	size_t probe_count;
 	struct live_config *live;
-	struct tally calls;	/* system calls since the last reading, of those under Tier B */
+	struct tally calls; /* system calls since the last reading, of those under Tier B */
+	u64 signals;	    /* a bit for each that was chosen, and is still measured */
+	u64 told_ns[CAPTURE_PROBES_MAX]; /* what each probe had cost at the last reading */
 	bool are_hooks_useless; /* Tier B has left all; its hooks go with the next reading */
 };
 

@@ -143,6 +143,7 @@ static int start_capture(struct follow *follow)
 		return err;
 	follow->brake = (struct brake){
 		.governor = {.limit = follow->options->overhead_limit,
+			     .has_signals = follow->options->signals.chosen != 0,
 			     .has_split = config.split,
 			     .has_stacks = !follow->options->stacks.is_off,
 			     .has_detail = true},
@@ -150,6 +151,7 @@ static int start_capture(struct follow *follow)
 		.probes = follow->probes.items,
 		.probe_count = follow->probes.count,
 		.live = &follow->live,
+		.signals = follow->options->signals.chosen,
 	};
 	err = capture_load(follow->capture);
 	if (!err)

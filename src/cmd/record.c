@@ -29,9 +29,9 @@ static const char usage[] =
 	"  --tier A|B           A: scheduler hooks only (default, but for a command);\n"
 	"                       B: system calls and page faults too\n"
 	"  --max-overhead PCT   how much of the host's CPU time dwell may use (default 1%\n"
-	"                       with -a, else no limit); then it gives up Tier B, detail,\n"
-	"                       and at last the measurement, and says so\n" MEASURE_SIGNALS_USAGE
-		MEASURE_STACKS_USAGE
+	"                       with -a, else no limit); then it gives up signals, Tier\n"
+	"                       B, stacks, detail, and at last all, and says "
+	"so\n" MEASURE_SIGNALS_USAGE MEASURE_STACKS_USAGE
 	"  --label NAME=VALUE   note a parameter of the workload in the session\n"
 	"  --note TEXT          note a sentence in it\n"
 	"  -v, --verbose        also what libbpf and the kernel say\n"

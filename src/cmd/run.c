@@ -30,8 +30,8 @@ static const char usage[] =
 	"  --tier A|B           A: scheduler hooks only; B: system calls and page faults\n"
 	"                       too (default)\n"
 	"  --max-overhead PCT   most of the host's CPU time that dwell may use; above, it\n"
-	"                       gives up Tier B, detail, and at last the "
-	"measurement\n" MEASURE_SIGNALS_USAGE MEASURE_STACKS_USAGE
+	"                       gives up signals, Tier B, stacks, detail, and at last "
+	"all\n" MEASURE_SIGNALS_USAGE MEASURE_STACKS_USAGE
 	"  --label NAME=VALUE   note a parameter of the workload in the session\n"
 	"  --note TEXT          note a sentence in it\n"
 	"  -v, --verbose        also what libbpf and the kernel say\n"

@@ -75,7 +75,10 @@ static void head_of(const char *column, char *buf, size_t size)
 {
 	static const char *const suffixes[] = {"_ns", "_bytes", "_stack", "_object", "_tid"};
 
-	snprintf(buf, size, "%s", strcmp(column, "ts_ns") ? column : "at");
+	snprintf(buf, size, "%s",
+		 !strcmp(column, "ts_ns") ? "at"
+		 : !strcmp(column, "pid") ? "process"
+					  : column);
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
 		if (ends_in(buf, suffixes[i]))
 			buf[strlen(buf) - strlen(suffixes[i])] = '\0';

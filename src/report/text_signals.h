@@ -13,6 +13,11 @@ void text_signals(const struct digest *digest, const struct page *page);
 /* The parts of a signal's section. */
 void text_series(const struct digest *digest, const struct page *page, const struct measured *of,
 		 u32 kind);
+size_t text_measures(const struct measured *of); /* that have values */
+
+/* A few of each measure, where there are many of these. */
+void text_series_mixed(const struct digest *digest, const struct page *page,
+		       const struct measured *of);
 void text_histogram(const struct digest *digest, const struct page *page, const struct measured *of,
 		    u32 kind, const struct hist *hist);
 void text_slow(const struct digest *digest, const struct page *page, const struct measured *of);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Single events that took long: what they were, what their time was, and from where. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "../base/clock.h"
 #include "text_signals.h"
@@ -29,13 +30,30 @@ static void add_parts(const struct slow_row *slow, char *line, size_t size)
 	}
 }
 
+/* Its name says what it is, as those of lists' columns do. */
+static void add_value(const char *name, u64 value, char *line, size_t size)
+{
+	static const struct {
+		const char *suffix;
+		enum series_unit unit;
+	} suffixes[] = {{"_ns", UNIT_NS}, {"_bytes", UNIT_BYTES}, {"", UNIT_COUNT}};
+	size_t length = strlen(name), i = 0, end;
+
+	for (;; i++) {
+		end = strlen(suffixes[i].suffix);
+		if (length >= end && !strcmp(name + length - end, suffixes[i].suffix))
+			break;
+	}
+	format_add(line, size, ", %.*s %s", (int)(length - end), name,
+		   VALUE(suffixes[i].unit, value));
+}
+
 static void add_values(const struct signal_view *view, const struct slow_row *slow, char *line,
 		       size_t size)
 {
 	for (int i = 0; i < 2; i++)
 		if (view->value_names[i])
-			format_add(line, size, ", %s %s", view->value_names[i],
-				   NUMBER(slow->value[i]));
+			add_value(view->value_names[i], slow->value[i], line, size);
 }
 
 static void print_event(const struct digest *digest, const struct page *page,

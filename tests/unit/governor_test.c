@@ -41,6 +41,12 @@ static void dear_capture_gives_up_step_by_step(void **state)
 		.limit = 0.01, .has_split = true, .has_stacks = true, .has_detail = true};
 
 	(void)state;
+	governor.has_signals = true;
+	judge(&governor, 30000000);
+	assert_int_equal(judge(&governor, 30000000), GOVERNOR_SIGNAL_OFF);
+	judge(&governor, 30000000);
+	assert_int_equal(judge(&governor, 30000000), GOVERNOR_SIGNAL_OFF); /* another one */
+	governor.has_signals = false;
 	assert_int_equal(judge(&governor, 30000000), GOVERNOR_STAY);
 	assert_int_equal(judge(&governor, 30000000), GOVERNOR_SPLIT_OFF);
 	assert_int_equal(judge(&governor, 30000000), GOVERNOR_STAY);
