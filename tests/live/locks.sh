@@ -148,12 +148,16 @@ check "pools: threads of one name are one pool, and what they waited for sums up
 	'[.lists.locks.pools[] | select(.name == "oracle")] | length == 1 and .[0].threads == 5
 	and .[0].cpu_ns > 0 and all(.[0] | to_entries[] | select(.key | endswith("_ns")); .value >= 0)' "$json"
 
+record_oracle spin
+check "pools: more busy threads than CPUs lack these" jq -e 'any(.lists.locks.pools[]; .name == "oracle" and
+	.lacks == "CPUs" and .runq_ns * 3 > .cpu_ns)' "$json"
+
 # --- more than fit ---
 
-record_oracle many-locks
-check "many-locks: each wait is counted, there or among others" \
+record_oracle thousands-of-locks
+check "thousands-of-locks: each wait is counted, there or among others" \
 	between "$(jq '[.signals.locks[] | select(.kind == "wait") | .count] | add' "$json")" \
 	"$(($(told many 4) - 5))" "$(($(told many 4) + 5))"
-check "many-locks: others are said to be" jq -e '.shares[] | select(.signal == "locks") |
+check "thousands-of-locks: others are said to be" jq -e '.shares[] | select(.signal == "locks") |
 	.folded > 1000 and .lost == 0 and .used <= .places' "$json"
 finish

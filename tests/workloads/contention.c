@@ -331,7 +331,7 @@ static void *many_hold(void *unused)
 	return unused;
 }
 
-void do_many_locks(void)
+void do_thousands_of_locks(void)
 {
 	struct count count = {0};
 	pthread_t holder;
