@@ -61,5 +61,6 @@ extern struct filters_map filters SEC(".maps");
 #include "path.bpf.h"
 #include "stack.bpf.h"
 #include "series.bpf.h"
+#include "lock.bpf.h"
 
 #endif

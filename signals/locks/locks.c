@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "locks.h"
+#include "../../abi/locks.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,17 +16,8 @@
 static const struct probe probes[] = {
 	{.program = "locks_switch",
 	 .maps = {"locks_told", "locks_waiters", "lock_herds", "lock_kernel_waits", PROBE_ACCOUNTS,
-		  PROBE_SERIES, "unwind_processes"}},
+		  PROBE_SERIES, PROBE_SLOW, "unwind_processes"}},
 	{.program = "locks_waking", .maps = {"lock_herds", PROBE_ACCOUNTS, PROBE_SERIES}},
-	{.program = "locks_resume",
-	 .is_optional = true,
-	 .maps = {PROBE_ACCOUNTS, PROBE_SERIES, PROBE_SLOW}},
-	{.program = "locks_resume_kprobe",
-	 .is_optional = true,
-	 .fallback_of = "locks_resume",
-	 .kind = PROBE_KPROBE,
-	 .function = "finish_task_switch",
-	 .maps = {PROBE_ACCOUNTS, PROBE_SERIES, PROBE_SLOW}},
 	{.program = "locks_contention_begin",
 	 .is_optional = true,
 	 .is_rare = true,
@@ -35,10 +26,6 @@ static const struct probe probes[] = {
 	 .is_optional = true,
 	 .is_rare = true,
 	 .maps = {"lock_kernel_waits", PROBE_ACCOUNTS, PROBE_SERIES}},
-	{.program = "locks_resume_switch",
-	 .is_optional = true,
-	 .fallback_of = "locks_resume_kprobe",
-	 .maps = {PROBE_ACCOUNTS, PROBE_SERIES, PROBE_SLOW}},
 };
 
 static const struct series_kind kinds[LOCKS_KIND_COUNT] = {

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "../../abi/locks.h"
 #include "../../signals/locks/judge.h"
-#include "../../signals/locks/locks.h"
 #include "../../src/base/clock.h"
 
 #define ROWS_MAX 8
