@@ -64,5 +64,6 @@ extern struct filters_map filters SEC(".maps");
 #include "series.bpf.h"
 #include "label.bpf.h"
 #include "disk.bpf.h"
+#include "lock.bpf.h"
 
 #endif

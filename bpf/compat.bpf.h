@@ -66,26 +66,4 @@ static __always_inline struct cgrp_cset_link *cgroup_link(struct list_head *link
 	return (void *)link - bpf_core_field_offset(struct cgrp_cset_link, cgrp_link);
 }
 
-/* The one whose place in a list of locks this is: its owner's process. From 6.9 in a core of it. */
-static __always_inline u32 file_lock_pid(struct list_head *link)
-{
-	struct file_lock_core___new *core;
-	struct file_lock___old *lock;
-
-	if (bpf_core_type_exists(struct file_lock_core___new)) {
-		core = (void *)link - bpf_core_field_offset(struct file_lock_core___new, flc_list);
-		return (u32)BPF_CORE_READ(core, flc_pid);
-	}
-	lock = (void *)link - bpf_core_field_offset(struct file_lock___old, fl_list);
-	return BPF_CORE_READ(lock, fl_pid);
-}
-
-static __always_inline struct list_head *file_lock_list(struct file_lock_context *context,
-							bool is_flock)
-{
-	if (is_flock)
-		return __builtin_preserve_access_index(&context->flc_flock);
-	return __builtin_preserve_access_index(&context->flc_posix);
-}
-
 #endif

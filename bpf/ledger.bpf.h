@@ -95,11 +95,6 @@ struct ledger_task {
 	u64 out_stack;	 /* ... and this is its key; 0: none was taken */
 	u64 out_stop;	 /* enum stack_stop */
 
-	/* The stack that was taken of it, for who counts by it; 0: none was. */
-	u64 taken_stack;
-	u64 taken_weight_ns; /* what it stands for; 0: none was chosen */
-	u64 taken_waker_stack;
-
 	/* What the last block was for; unlike causes, which are few, it is always so. */
 	u64 wait_object;
 	u32 wait_holder;

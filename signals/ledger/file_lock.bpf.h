@@ -30,6 +30,28 @@ static __always_inline u32 file_lock_type(u32 operation)
 	return LOCK_FILE;
 }
 
+/* The one whose place in a list of locks this is: its owner's process. From 6.9 in a core of it. */
+static __always_inline u32 file_lock_pid(struct list_head *link)
+{
+	struct file_lock_core___new *core;
+	struct file_lock___old *lock;
+
+	if (bpf_core_type_exists(struct file_lock_core___new)) {
+		core = (void *)link - bpf_core_field_offset(struct file_lock_core___new, flc_list);
+		return (u32)BPF_CORE_READ(core, flc_pid);
+	}
+	lock = (void *)link - bpf_core_field_offset(struct file_lock___old, fl_list);
+	return BPF_CORE_READ(lock, fl_pid);
+}
+
+static __always_inline struct list_head *file_lock_list(struct file_lock_context *context,
+							bool is_flock)
+{
+	if (is_flock)
+		return __builtin_preserve_access_index(&context->flc_flock);
+	return __builtin_preserve_access_index(&context->flc_posix);
+}
+
 /*
  * The process of the first lock there that is not the waiter's own; its own, if all are; 0: not
  * known. Of locks on parts of a file, it may be another part's. It is numbered as the first pid

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
+#include "../../abi/locks.h"
 #include "../../src/base/clock.h"
-#include "locks.h"
 
 #define LONG_NS		NS_PER_MS /* waits above are long; a convoy's are below */
 #define LONG_WAITS	10	  /* fewer say little */

@@ -4,7 +4,6 @@
  * CPU, and so their start does; those that sleep have it in the thread's account.
  */
 #include "../../bpf/common.bpf.h"
-#include "locks.h"
 #include "kernel.bpf.h"
 
 #define CONTENTION_SPIN	  1

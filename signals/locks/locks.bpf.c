@@ -2,10 +2,9 @@
 /*
  * Locks of programs, by their futexes, and of files: which one was waited for, for how long, where,
  * and what its holder did meanwhile. The ledger's programs at these hooks come first: they have
- * found out what each wait is for; and those of samples, which take its stack.
+ * found out what each wait is for. Stacks are counted by samples, which take them (lock.bpf.h).
  */
 #include "../../bpf/common.bpf.h"
-#include "locks.h"
 #include "held.bpf.h"
 #include "herd.bpf.h"
 #include "kernel.bpf.h"
@@ -29,40 +28,7 @@ struct {
 	__type(value, u64);
 } locks_waiters SEC(".maps");
 
-static __always_inline bool is_lock(const struct ledger_task *account)
-{
-	return account->wait_lock == LOCK_FUTEX || account->wait_lock == LOCK_PI;
-}
-
-/* An address means something in its process alone; a file's id is one already. */
-static __always_inline u64 lock_of(const struct ledger_task *account)
-{
-	u32 type = account->wait_lock;
-
-	if (type != LOCK_FUTEX && type != LOCK_PI && type != LOCK_CONDITION)
-		return account->wait_object;
-	return object_mix(account->wait_object, account->tgid);
-}
-
-static __always_inline void make_key(struct series_key *key, const struct ledger_task *account,
-				     u32 kind)
-{
-	key->signal = SIG_LOCKS;
-	key->kind = (u8)kind;
-	key->detail = (u16)account->wait_lock;
-	key->object = lock_of(account);
-	series_of(key, account);
-}
-
 /* --- who and what --- */
-
-/* Has this one a series of its own, or is it among the others? */
-static __always_inline bool has_place(u32 slot)
-{
-	struct series_slot *place = bpf_map_lookup_elem(&series_slots, &slot);
-
-	return place && place->key.object != SERIES_OTHER;
-}
 
 /*
  * So that it gets a name; once more when the process's mappings have become known. True if it was
@@ -135,14 +101,14 @@ static __always_inline void end_wait(struct task_struct *task, struct ledger_tas
 	struct series_key key = {};
 	u32 slot;
 
-	make_key(&key, account, is_lock(account) ? LOCKS_WAIT : LOCKS_FILE_WAIT);
+	lock_wait_key(&key, account);
 	slot = series_find(&key);
 	series_add(slot, account->in_block_ns);
 	account->lock.object = account->wait_object;
 	account->lock.got_ns = account->last_ns;
-	if (!has_place(slot))
+	if (!lock_has_place(slot))
 		return;
-	if (is_lock(account) && !tell_lock(task, &key, account->wait_object) &&
+	if (lock_is_futex(account->wait_lock) && !tell_lock(task, &key, account->wait_object) &&
 	    account->in_block_ns < LOCKS_LONG_NS)
 		return;
 	count_waiter(account, &key);
@@ -151,24 +117,37 @@ static __always_inline void end_wait(struct task_struct *task, struct ledger_tas
 
 /* --- locks of the kernel's, whose waits were left here --- */
 
-static __always_inline void count_kernel_waits(struct task_struct *prev, struct kernel_waits *here)
+/*
+ * One of them. A function that the verifier checks by itself, once: so a loop around it costs
+ * nothing to load. At a switch the current thread is still the one that leaves.
+ */
+int locks_count_kernel_wait(u32 place)
 {
-	for (u32 i = 0; i < KERNEL_WAITS_MAX && i < here->count; i++) {
-		const struct kernel_wait *wait = &here->waits[i];
-		struct series_key key = {
-			.start_ns = wait->start_ns,
-			.tgid = wait->tgid,
-			.signal = SIG_LOCKS,
-			.kind = LOCKS_KERNEL_WAIT,
-			.detail = (u16)wait->type,
-			.object = object_mix(wait->lock, 0),
-		};
-		u32 slot = series_find(&key);
+	struct kernel_waits *here = kernel_waits_here();
+	struct series_key key = {.signal = SIG_LOCKS, .kind = LOCKS_KERNEL_WAIT};
+	const struct kernel_wait *wait;
+	u64 index = place;
+	u32 slot;
 
-		series_add(slot, wait->ns);
-		if (has_place(slot))
-			tell_lock(prev, &key, wait->lock);
-	}
+	if (!here)
+		return 0;
+	ledger_bound(index, KERNEL_WAITS_MAX - 1);
+	wait = &here->waits[index];
+	key.start_ns = wait->start_ns;
+	key.tgid = wait->tgid;
+	key.detail = (u16)wait->type;
+	key.object = object_mix(wait->lock, 0);
+	slot = series_find(&key);
+	series_add(slot, wait->ns);
+	if (lock_has_place(slot))
+		tell_lock(current_task(), &key, wait->lock);
+	return 0;
+}
+
+static __always_inline void count_kernel_waits(struct kernel_waits *here)
+{
+	for (u32 i = 0; i < KERNEL_WAITS_MAX && i < here->count; i++)
+		locks_count_kernel_wait(i);
 	here->count = 0;
 }
 
@@ -180,7 +159,7 @@ int BPF_PROG(locks_switch, bool preempt, struct task_struct *prev, struct task_s
 	struct herd *herd = herd_here();
 
 	if (here && here->count)
-		count_kernel_waits(prev, here);
+		count_kernel_waits(here);
 	if (herd && herd->count && herd_end(herd) && herd->key.detail <= LOCK_CONDITION)
 		tell_lock(prev, &herd->key, herd->address);
 	if (!account)
@@ -204,73 +183,9 @@ int BPF_PROG(locks_waking, struct task_struct *task)
 	if (account->state != STATE_BLOCKED_LOCK &&
 	    !(account->state == STATE_BLOCKED_IDLE && is_condition))
 		return 0;
-	herd_note(account, lock_of(account));
+	herd_note(account, lock_id(account));
 	holder = is_condition ? NULL : account_of_current();
 	if (holder && holder != account)
 		held_judge(account, holder);
 	return 0;
-}
-
-/* --- where --- */
-
-/* Stacks are those of samples: of all long waits, and of some of the others. */
-static __always_inline int count_stacks(struct task_struct *task, struct ledger_task *account)
-{
-	struct series_key key = {};
-	u64 ns;
-
-	if (!account->in_block_ns || account->block_state != STATE_BLOCKED_LOCK)
-		return 0;
-	ns = account->in_block_ns;
-	make_key(&key, account, is_lock(account) ? LOCKS_WAIT : LOCKS_FILE_WAIT);
-	if (slow_is_told(SIG_LOCKS, ns)) {
-		struct slow_event event = {
-			.ns = ns,
-			.stack = account->taken_weight_ns ? account->taken_stack : 0,
-			.value = {account->wait_holder, account->waker},
-		};
-
-		slow_send(task, &key, &event);
-	}
-	if (!has_place(series_find(&key)))
-		return 0;
-	if (account->taken_weight_ns && account->taken_stack) {
-		key.kind = LOCKS_WAIT_STACK;
-		key.more = account->taken_stack;
-		series_add_weighted(series_find(&key), ns, account->taken_weight_ns / ns);
-	}
-	if (account->taken_waker_stack && account->waker_kind == WAKER_THREAD) {
-		key.kind = LOCKS_HOLDER_STACK;
-		key.more = account->taken_waker_stack;
-		series_add(series_find(&key), ns);
-	}
-	return 0;
-}
-
-static __always_inline int resume(void)
-{
-	struct ledger_task *account = account_of_current();
-
-	return account ? count_stacks(current_task(), account) : 0;
-}
-
-SEC("?tp_btf/sched_exit_tp")
-int BPF_PROG(locks_resume, bool is_switch)
-{
-	return is_switch ? resume() : 0;
-}
-
-SEC("?kprobe")
-int locks_resume_kprobe(struct pt_regs *ctx)
-{
-	return resume();
-}
-
-/* After sample_switch, where nothing else tells that a thread runs again. */
-SEC("?tp_btf/sched_switch")
-int BPF_PROG(locks_resume_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
-{
-	struct ledger_task *account = next->pid ? account_of(next) : NULL;
-
-	return account ? count_stacks(next, account) : 0;
 }

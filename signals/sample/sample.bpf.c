@@ -125,13 +125,11 @@ static __always_inline u64 take_block(void *ctx, const struct ledger_task *accou
 	return stack_take(ctx, &wish, ret_stop);
 }
 
-static __always_inline void send_block(struct task_struct *task, struct ledger_task *account,
+static __always_inline void send_block(struct task_struct *task, const struct ledger_task *account,
 				       u64 ns, u64 weight_ns, u64 key, u32 stop)
 {
 	struct rec_sample *rec = EMIT_RESERVE(SAMPLE, sample, task);
 
-	account->taken_stack = key;
-	account->taken_weight_ns = weight_ns;
 	if (!rec)
 		return; /* counted */
 	fill_sample(rec, account);
@@ -152,7 +150,7 @@ static __always_inline void send_block(struct task_struct *task, struct ledger_t
 static __always_inline int resume(void *ctx)
 {
 	struct ledger_task *account = account_of_current();
-	u64 ns, weight_ns, key;
+	u64 ns, weight_ns, key = 0;
 	u32 stop;
 
 	if (!account || !account->block_ns)
@@ -160,12 +158,12 @@ static __always_inline int resume(void *ctx)
 	ns = account->block_ns;
 	account->block_ns = 0;
 	weight_ns = choose_wait(ns);
-	account->taken_stack = account->taken_weight_ns = 0;
-	account->taken_waker_stack = account->waker_stack;
 	if (weight_ns) {
 		key = take_block(ctx, account, &stop);
 		send_block(current_task(), account, ns, weight_ns, key, stop);
 	}
+	if (SIGNAL_IS_ON(LOCKS))
+		lock_count_stacks(current_task(), account, ns, weight_ns, key);
 	account->waker_stack = 0;
 	return 0;
 }
@@ -197,12 +195,15 @@ static __always_inline void enter_block(void *ctx, struct ledger_task *account)
 
 static __always_inline void leave_block(struct task_struct *task, struct ledger_task *account)
 {
-	account->taken_stack = account->taken_weight_ns = 0;
-	account->taken_waker_stack = account->waker_stack;
 	if (account->block_ns && account->out_weight)
 		send_block(task, account, account->block_ns,
 			   weigh(account->block_ns, account->out_weight), account->out_stack,
 			   (u32)account->out_stop);
+	if (SIGNAL_IS_ON(LOCKS))
+		lock_count_stacks(
+			task, account, account->block_ns,
+			account->out_weight ? weigh(account->block_ns, account->out_weight) : 0,
+			account->out_stack);
 	account->block_ns = account->waker_stack = 0;
 	account->out_weight = 0;
 }

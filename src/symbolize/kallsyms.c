@@ -11,10 +11,13 @@
 #include "line_feed.h"
 #include "spans.h"
 
-#define SYMBOLS_MAX    (1u << 20) /* a kernel has some 120,000 to 200,000 */
-#define TEXT_MAX       (64u << 20)
-#define FILE_MAX       (256u << 20)
-#define FUNCTION_MAX   (64u << 10) /* bytes; the file tells no sizes, and the last has no next */
+#define SYMBOLS_MAX  (1u << 20) /* a kernel has some 120,000 to 200,000 */
+#define TEXT_MAX     (64u << 20)
+#define FILE_MAX     (256u << 20)
+#define FUNCTION_MAX (64u << 10) /* bytes; the file tells no sizes, and the last has no next */
+#define VARIABLES_MIN                                                                              \
+	1000 /* fewer: without CONFIG_KALLSYMS_ALL, only some stray ones are there                 \
+	      */
 #define MODULES_MAX    4096
 #define MODULE_NAME_SZ 64
 
@@ -200,7 +203,17 @@ int kallsyms_read(int fd, struct kallsyms **ret_kallsyms)
 
 int kallsyms_read_data(int fd, struct kallsyms **ret_kallsyms)
 {
-	return read_types(fd, "dDbBvV", ret_kallsyms);
+	struct kallsyms *kallsyms;
+	int err = read_types(fd, "dDbBvV", &kallsyms);
+
+	if (err)
+		return err;
+	if (kallsyms->spans.count < VARIABLES_MIN) {
+		kallsyms_close(kallsyms);
+		return -ENODATA;
+	}
+	*ret_kallsyms = kallsyms;
+	return 0;
 }
 
 void kallsyms_close(struct kallsyms *kallsyms)

@@ -14,7 +14,7 @@ struct kallsyms;
 
 /* 0 or -errno; -EPERM: all addresses are hidden. */
 int kallsyms_read(int fd, struct kallsyms **ret_kallsyms);
-/* The same, of variables instead of functions. */
+/* The same, of variables instead of functions; -ENODATA: this kernel does not tell them. */
 int kallsyms_read_data(int fd, struct kallsyms **ret_kallsyms);
 void kallsyms_close(struct kallsyms *kallsyms);
 u64 kallsyms_text(const struct kallsyms *kallsyms); /* address of _text, or _stext */

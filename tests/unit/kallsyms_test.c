@@ -113,6 +113,28 @@ static void odd_lines_are_passed_over(void **state)
 	kallsyms_close(kallsyms);
 }
 
+/* Variables are told by kernels that have all of them; of a few stray ones nothing is said. */
+static void variables_are_found(void **state)
+{
+	int fd = memfd_create("kallsyms", 0);
+	struct kallsyms *kallsyms = NULL;
+
+	(void)state;
+	assert_int_equal(write(fd, kernel, strlen(kernel)), (ssize_t)strlen(kernel));
+	assert_int_equal(kallsyms_read_data(fd, &kallsyms), -ENODATA);
+	assert_null(kallsyms);
+	for (int i = 0; i < 2000; i++)
+		dprintf(fd, "%016llx %c lock_%d\n", 0xffffffff82000000ULL + 64ULL * (unsigned)i,
+			"dDbB"[i % 4], i);
+	assert_int_equal(kallsyms_read_data(fd, &kallsyms), 0);
+	expect(kallsyms, 0xffffffff82000000, "lock_0", NULL, 0);
+	expect(kallsyms, 0xffffffff82000048, "lock_1", NULL, 8);
+	expect(kallsyms, 0xffffffff81000304, "a_table", NULL, 4);
+	expect(kallsyms, 0xffffffffc0000200, "fuse_data", "fuse", 0);
+	kallsyms_close(kallsyms);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +142,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_found_outside),
 		cmocka_unit_test(hidden_addresses_are_told),
 		cmocka_unit_test(odd_lines_are_passed_over),
+		cmocka_unit_test(variables_are_found),
 	};
 
 	return cmocka_run_group_tests_name("kallsyms", tests, NULL, NULL);

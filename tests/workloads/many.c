@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,7 @@
 #define FILES	    100000
 #define FOLDERS	    100
 #define CONNECTIONS 50000
+#define LOCKS	    5000
 #define THREADS	    10000
 
 /* files.written: writes, one to each file. In a folder in the memory, if there is one. */
@@ -91,6 +94,43 @@ void do_many_connections(void)
 	}
 	pthread_join(server, NULL);
 	truth("connections", CONNECTIONS);
+}
+
+static pthread_mutex_t locks[LOCKS];
+static _Atomic int turn = -1, waiting = -1;
+
+/* Waits for each lock once, when it is held. */
+static void *contend(void *unused)
+{
+	for (int i = 0; i < LOCKS; i++) {
+		while (turn < i)
+			sched_yield();
+		waiting = i;
+		pthread_mutex_lock(&locks[i]);
+		pthread_mutex_unlock(&locks[i]);
+	}
+	return unused;
+}
+
+/* lock.waits: so many at least; a waiter that is still on its way when the lock is free has none.
+ */
+void do_many_locks(void)
+{
+	pthread_t other;
+
+	for (int i = 0; i < LOCKS; i++)
+		pthread_mutex_init(&locks[i], NULL);
+	must(!pthread_create(&other, NULL, contend, NULL), "create a thread");
+	for (int i = 0; i < LOCKS; i++) {
+		pthread_mutex_lock(&locks[i]);
+		turn = i;
+		while (waiting < i)
+			sched_yield();
+		usleep(100);
+		pthread_mutex_unlock(&locks[i]);
+	}
+	pthread_join(other, NULL);
+	truth("locks", LOCKS);
 }
 
 static void *nap(void *unused)

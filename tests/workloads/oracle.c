@@ -4,6 +4,7 @@
  * clocks. dwell must come to the same.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,20 @@ long thread_blocks(void)
 
 	getrusage(RUSAGE_THREAD, &usage);
 	return usage.ru_nvcsw;
+}
+
+long long thread_delay(void)
+{
+	static __thread int fd = -1;
+	char text[64] = "";
+	long long ran, delay = 0;
+
+	if (fd < 0)
+		fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || pread(fd, text, sizeof(text) - 1, 0) <= 0 ||
+	    sscanf(text, "%lld %lld", &ran, &delay) != 2)
+		return 0;
+	return delay;
 }
 
 void sleep_ms(int ms)

@@ -15,9 +15,10 @@
 #define US 1000LL
 #define MS 1000000LL
 
-long long now(void);	    /* CLOCK_MONOTONIC, as dwell's clock */
-long long thread_cpu(void); /* for how long the calling thread has run */
-long thread_blocks(void);   /* how often it has blocked */
+long long now(void);	      /* CLOCK_MONOTONIC, as dwell's clock */
+long long thread_cpu(void);   /* for how long the calling thread has run */
+long thread_blocks(void);     /* how often it has blocked */
+long long thread_delay(void); /* for how long it has waited for a CPU, if the kernel counts that */
 void sleep_ms(int ms);
 
 void truth(const char *key, long long value);

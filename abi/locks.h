@@ -2,8 +2,8 @@
 /*
  * What the signal of locks measures: the kinds of its series, for both sides.
  */
-#ifndef DWELL_LOCKS_H
-#define DWELL_LOCKS_H
+#ifndef DWELL_ABI_LOCKS_H
+#define DWELL_ABI_LOCKS_H
 
 enum locks_kind {
 	LOCKS_WAIT,	    /* of a thread for a futex that is a lock */

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * Which lock a thread waited for, as the series of locks have it; and their stacks. These are taken
+ * by samples, which count them here: so none is taken twice, and it does not matter which program
+ * comes first at a hook, which kprobes turn round.
+ */
+#ifndef DWELL_LOCK_BPF_H
+#define DWELL_LOCK_BPF_H
+
+#include "../abi/locks.h"
+
+static __always_inline bool lock_is_futex(u32 type)
+{
+	return type == LOCK_FUTEX || type == LOCK_PI;
+}
+
+/* An address means something in its process alone; a file's id is one already. */
+static __always_inline u64 lock_id(const struct ledger_task *account)
+{
+	if (!lock_is_futex(account->wait_lock) && account->wait_lock != LOCK_CONDITION)
+		return account->wait_object;
+	return object_mix(account->wait_object, account->tgid);
+}
+
+/* Of a wait that is over. */
+static __always_inline void lock_wait_key(struct series_key *key, const struct ledger_task *account)
+{
+	key->signal = SIG_LOCKS;
+	key->kind = lock_is_futex(account->wait_lock) ? LOCKS_WAIT : LOCKS_FILE_WAIT;
+	key->detail = (u16)account->wait_lock;
+	key->object = lock_id(account);
+	series_of(key, account);
+}
+
+/* Has it a series of its own, or is it among the others? */
+static __always_inline bool lock_has_place(u32 slot)
+{
+	struct series_slot *place = bpf_map_lookup_elem(&series_slots, &slot);
+
+	return place && place->key.object != SERIES_OTHER;
+}
+
+static __always_inline void lock_tell_slow(struct task_struct *task,
+					   const struct ledger_task *account,
+					   const struct series_key *key, u64 ns, u64 stack)
+{
+	struct slow_event event = {
+		.ns = ns,
+		.stack = stack,
+		.value = {account->wait_holder, account->waker},
+	};
+
+	if (slow_is_told(SIG_LOCKS, ns))
+		slow_send(task, key, &event);
+}
+
+/* weight_ns: what the stack stands for; 0: none was taken. */
+static __always_inline void lock_count_stacks(struct task_struct *task,
+					      const struct ledger_task *account, u64 ns,
+					      u64 weight_ns, u64 stack)
+{
+	struct series_key key = {};
+
+	if (account->block_state != STATE_BLOCKED_LOCK || !ns)
+		return;
+	if (!weight_ns)
+		stack = 0;
+	lock_wait_key(&key, account);
+	lock_tell_slow(task, account, &key, ns, stack);
+	if (!lock_has_place(series_find(&key)))
+		return;
+	if (stack) {
+		key.kind = LOCKS_WAIT_STACK;
+		key.more = stack;
+		series_add_weighted(series_find(&key), ns, weight_ns / ns);
+	}
+	if (account->waker_stack && account->waker_kind == WAKER_THREAD) {
+		key.kind = LOCKS_HOLDER_STACK;
+		key.more = account->waker_stack;
+		series_add(series_find(&key), ns);
+	}
+}
+
+#endif
