@@ -11,6 +11,8 @@ rows() {
 	cat <<-END
 		runq_switch|sched_switch|runq|$ORACLE pingpong
 		offcpu_switch|sched_switch|offcpu|$ORACLE pingpong
+		alloc_call|sys_enter|alloc|$ORACLE syscalls
+		alloc_resident|rss_stat|alloc|$ORACLE faults
 	END
 }
 

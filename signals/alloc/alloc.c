@@ -189,7 +189,8 @@ static void judge(const struct series_set *set, struct remarks *remarks)
 		told++;
 	}
 	if (is_timed)
-		remark(remarks, "of each latency, 1 to 4 us are the probe's own");
+		remark(remarks,
+		       "of each latency, some 1 us is the probe's own, 4 us where that runs cold");
 }
 
 static const struct signal_view view = {

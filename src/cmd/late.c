@@ -46,6 +46,8 @@ void late_open(struct late *late, struct capture *capture, struct worker *worker
 		.is_forced = options->alloc.force,
 		.limit = LIMIT_OF_CPU,
 	};
+	if (options->overhead_limit > 0)
+		late->limit = options->overhead_limit * (double)sysconf(_SC_NPROCESSORS_ONLN);
 	for (size_t i = 0; i < probes->count; i++)
 		late->is_wanted |= probes->items[i].is_late;
 }
@@ -282,7 +284,7 @@ static void give_up(struct late *late, double rate, double share, struct brake_s
 	snprintf(ret_step->what, sizeof(ret_step->what),
 		 "alloc: malloc and the like are not measured any more");
 	snprintf(ret_step->why, sizeof(ret_step->why),
-		 "%.0f calls a second would cost %.0f %% of a CPU, and %.0f %% is the limit; "
+		 "%.0f calls a second would cost %.1f %% of a CPU, and %.1f %% is the limit; "
 		 "--force goes on",
 		 rate, share * 100, late->limit * 100);
 }

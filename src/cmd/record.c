@@ -16,6 +16,7 @@ static const char usage[] =
 	"                    [--max-overhead PERCENT] [-F HZ] [--min-block TIME]\n"
 	"                    [--no-stacks] [--lines] [--inline] [--seed N]\n"
 	"                    [-s SIGNALS] [--slow TIME] [--pair-limit TIME]\n"
+	"                    [--alloc-every SIZE] [--kernel[=SIZE]] [--live] [--force]\n"
 	"                    [--label NAME=VALUE]... [--note TEXT] [-v] [-q]\n"
 	"                    [-- COMMAND [ARGS]]\n"
 	"\n"

@@ -17,6 +17,7 @@ static const char usage[] =
 	"Usage: dwell run [-o FILE] [--json] [--tier A|B] [--max-overhead PERCENT]\n"
 	"                 [-F HZ] [--min-block TIME] [--no-stacks] [--lines] [--inline]\n"
 	"                 [-s SIGNALS] [--slow TIME] [--pair-limit TIME] [--seed N]\n"
+	"                 [--alloc-every SIZE] [--kernel[=SIZE]] [--live] [--force]\n"
 	"                 [--label NAME=VALUE]... [--note TEXT] [-v] [-q]\n"
 	"                 -- COMMAND [ARGS]\n"
 	"\n"
