@@ -15,6 +15,7 @@
 
 #define DELIVERY_ATTEMPTS   3
 #define DELIVERY_TIMEOUT_NS (300 * NS_PER_MS) /* of each attempt */
+#define VERDICT_DIR	    "/run/dwell"
 #define DELIVERY_LOOK_NS    (2 * NS_PER_MS)
 
 const char *const status_names[STATUS_COUNT] = {
@@ -256,6 +257,21 @@ static int try_all(struct clinic *clinic, void (*progress)(const char *))
 	return 0;
 }
 
+/* Their programs are many: what this boot and build refuse for good is not tried each time. */
+static void try_signals(struct clinic *clinic, void (*progress)(const char *))
+{
+	struct doctor_report *report = clinic->report;
+	const struct signals_trial trial = {
+		.facts = &report->facts,
+		.queue = clinic->queue,
+		.worker_pid = worker_pid(clinic->worker),
+		.verdict_dir = VERDICT_DIR,
+		.forbidden = report->not_tried ? &report->findings[0].cause : NULL,
+	};
+
+	report->signal_count = doctor_try_signals(&trial, progress, report->signals);
+}
+
 static int start_helpers(struct clinic *clinic)
 {
 	int err = queue_create(QUEUE_BYTES_MIN, &clinic->queue);
@@ -287,6 +303,7 @@ int doctor_run(bool with_host, void (*progress)(const char *feature), struct doc
 	}
 	if (!err) {
 		judge(ret);
+		try_signals(&clinic, progress);
 		if (with_host)
 			ret->host_count = host_checks(ret->host);
 	}

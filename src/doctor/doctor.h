@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "../capture/capture.h"
+#include "../model/signal.h"
 #include "facts.h"
 #include "features.h"
 
@@ -90,6 +91,32 @@ void check_set(struct check *check, int level, const char *remedy, const char *f
 size_t environment_checks(const struct facts *facts, struct check checks[CHECKS_MAX]);
 size_t host_checks(struct check checks[CHECKS_MAX]);
 
+/* What became of a signal: are its hooks to be had here? */
+struct signal_finding {
+	u32 id;
+	const char *name;
+	const struct signal *signal;
+	enum status status;  /* degraded: without an optional hook, or by another than the first */
+	char hooks[320];     /* programs that could be attached */
+	const char *refused; /* the program that the cause is of; NULL: none was */
+	struct cause cause;
+	bool has_target; /* else its hooks are chosen by whoever uses it, and nothing was tried */
+};
+
+extern const char *const cost_names[]; /* by enum cost_class */
+
+struct signals_trial {
+	const struct facts *facts;
+	struct queue *queue;
+	pid_t worker_pid;
+	const char *verdict_dir;
+	const struct cause *forbidden; /* why nothing is tried; NULL: all is */
+};
+
+/* Each signal with a view: how many there are. */
+size_t doctor_try_signals(const struct signals_trial *trial, void (*progress)(const char *),
+			  struct signal_finding findings[SIGNAL_LIMIT]);
+
 struct doctor_report {
 	struct facts facts;
 	struct finding *findings; /* one per feature, in the table's order */
@@ -98,6 +125,8 @@ struct doctor_report {
 	size_t environment_count;
 	struct check host[CHECKS_MAX]; /* with --host */
 	size_t host_count;
+	struct signal_finding signals[SIGNAL_LIMIT];
+	size_t signal_count;
 	struct health pipeline; /* summed over all captures */
 	bool core_works;
 	bool not_tried; /* the environment forbids all: see any finding's cause */

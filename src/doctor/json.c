@@ -56,6 +56,44 @@ static json_t *finding_to_json(const struct finding *finding)
 			 "cause", cause_to_json(finding));
 }
 
+static json_t *hooks_to_json(const char *hooks)
+{
+	json_t *rows = json_array();
+
+	while (*hooks) {
+		size_t length = strcspn(hooks, " ");
+
+		json_array_append_new(rows, json_stringn(hooks, length));
+		hooks += length + (hooks[length] == ' ');
+	}
+	return rows;
+}
+
+static json_t *signal_to_json(const struct signal_finding *finding)
+{
+	const struct signal_view *view = finding->signal->view;
+	const struct cause *cause = &finding->cause;
+
+	return json_pack("{s:s, s:s, s:b, s:s, s:o, s:s, s:o, s:o, s:o}", "name", finding->name,
+			 "status", status_names[finding->status], "tried", (int)finding->has_target,
+			 "cost", cost_names[view->cost], "price", text_or_null(view->price),
+			 "about", finding->signal->about, "hooks", hooks_to_json(finding->hooks),
+			 "refused", text_or_null(finding->refused), "cause",
+			 cause->id == CAUSE_NONE
+				 ? json_null()
+				 : json_pack("{s:s, s:s, s:s}", "id", cause_names[cause->id],
+					     "text", cause->text, "remedy", cause->remedy));
+}
+
+static json_t *signals_to_json(const struct doctor_report *report)
+{
+	json_t *rows = json_array();
+
+	for (size_t i = 0; i < report->signal_count; i++)
+		json_array_append_new(rows, signal_to_json(&report->signals[i]));
+	return rows;
+}
+
 static json_t *pipeline_to_json(const struct health *health)
 {
 	json_t *lost = json_object();
@@ -88,14 +126,14 @@ json_t *doctor_to_json(const struct doctor_report *report)
 
 	for (size_t i = 0; i < report->finding_count; i++)
 		json_array_append_new(findings, finding_to_json(&report->findings[i]));
-	root = json_pack("{s:s, s:s, s:{s:s, s:s}, s:b, s:o, s:o, s:o, s:o, s:I}", "schema",
-			 "dwell.doctor/1", "version", DWELL_VERSION, "kernel", "release",
-			 report->facts.host.release, "arch", report->facts.host.machine,
-			 "core_works", (int)report->core_works, "summary", summary_to_json(report),
-			 "environment",
-			 checks_to_json(report->environment, report->environment_count), "features",
-			 findings, "pipeline", pipeline_to_json(&report->pipeline), "took_ns",
-			 (json_int_t)report->took_ns);
+	root = json_pack(
+		"{s:s, s:s, s:{s:s, s:s}, s:b, s:o, s:o, s:o, s:o, s:o, s:I}", "schema",
+		"dwell.doctor/1", "version", DWELL_VERSION, "kernel", "release",
+		report->facts.host.release, "arch", report->facts.host.machine, "core_works",
+		(int)report->core_works, "summary", summary_to_json(report), "environment",
+		checks_to_json(report->environment, report->environment_count), "features",
+		findings, "signals", signals_to_json(report), "pipeline",
+		pipeline_to_json(&report->pipeline), "took_ns", (json_int_t)report->took_ns);
 	if (root && report->host_count)
 		json_object_set_new(root, "host", checks_to_json(report->host, report->host_count));
 	return root;

@@ -13,6 +13,7 @@
 #define COLUMNS		 80
 #define NAME_COLUMNS	 19
 #define TEXT_COLUMN	 (7 + NAME_COLUMNS + 1)
+#define SIGNAL_COLUMN	 27
 #define LOSSES_SHOWN_MAX 4
 
 struct page {
@@ -187,6 +188,51 @@ static void print_troubles(const struct page *page, const struct doctor_report *
 			print_trouble(page, report, i);
 }
 
+static void print_signal(const struct page *page, const struct signal_finding *finding)
+{
+	static const struct {
+		const char *word, *color;
+	} levels[STATUS_COUNT] = {
+		[STATUS_OK] = {"ok", GREEN},
+		[STATUS_DEGRADED] = {"note", YELLOW},
+		[STATUS_UNAVAILABLE] = {"bad", RED},
+	};
+	const struct signal_view *view = finding->signal->view;
+	char text[640];
+	int column;
+
+	fprintf(page->out, "  %s%-4s%s %-9s %-9s ", paint(page, levels[finding->status].color),
+		levels[finding->status].word, paint(page, PLAIN), finding->name,
+		cost_names[view->cost]);
+	snprintf(text, sizeof(text), "%s%s%s", view->price ? view->price : "",
+		 finding->hooks[0] || !finding->has_target ? "; hooks: " : "",
+		 finding->has_target ? finding->hooks : "as its user chooses");
+	print_words(page, SIGNAL_COLUMN, SIGNAL_COLUMN, text);
+	fputc('\n', page->out);
+	if (finding->cause.id == CAUSE_NONE)
+		return;
+	fprintf(page->out, "%*s", SIGNAL_COLUMN, "");
+	column = print_words(page, SIGNAL_COLUMN, SIGNAL_COLUMN, "without");
+	column = print_words(page, column, SIGNAL_COLUMN, finding->refused);
+	fputc(':', page->out);
+	print_words(page, column + 1, SIGNAL_COLUMN, finding->cause.text);
+	if (finding->status == STATUS_UNAVAILABLE) {
+		fprintf(page->out, "\n%*s→ ", SIGNAL_COLUMN, "");
+		print_words(page, SIGNAL_COLUMN + 2, SIGNAL_COLUMN + 2, finding->cause.remedy);
+	}
+	fputc('\n', page->out);
+}
+
+static void print_signals(const struct page *page, const struct doctor_report *report)
+{
+	if (!report->signal_count)
+		return;
+	fprintf(page->out, "\n%sSIGNALS%s: for dwell record -s; what each costs, its hooks\n",
+		paint(page, BOLD), paint(page, PLAIN));
+	for (size_t i = 0; i < report->signal_count; i++)
+		print_signal(page, &report->signals[i]);
+}
+
 /* Where the environment forbids all: one cause for every feature. */
 static void print_not_tried(const struct page *page, const struct doctor_report *report)
 {
@@ -244,6 +290,7 @@ static void print_details(const struct page *page, const struct doctor_report *r
 	}
 	print_troubles(page, report, STATUS_DEGRADED, "DEGRADED: something else serves");
 	print_troubles(page, report, STATUS_UNAVAILABLE, "UNAVAILABLE");
+	print_signals(page, report);
 	fprintf(page->out, "\n%llu test records sent, %llu lost; %.1f s.\n",
 		(unsigned long long)report->pipeline.sent,
 		(unsigned long long)health_lost(&report->pipeline),

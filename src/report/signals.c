@@ -171,10 +171,10 @@ int signals_read(sqlite3 *db, struct digest *digest)
 		keep_asked(digest);
 	if (!err)
 		err = signals_read_lists(db, digest);
+	for (size_t i = 0; !err && i < signals->count; i++)
+		err = signals_find_alike(digest, &signals->of[i]);
 	if (!err)
 		signals_judge(digest);
-	for (size_t i = 0; !err && !digest->options->json && i < signals->count; i++)
-		err = signals_find_alike(digest, &signals->of[i]);
 	return err;
 }
 

@@ -31,8 +31,8 @@ static void tell_humps(const struct digest *digest, struct measured *of)
 {
 	size_t told = 0;
 
-	for (size_t i = 0; i < of->row_count && told < HUMPS_REMARKS; i++) {
-		const struct series_row *row = of->rows[i];
+	for (size_t i = 0; i < of->alike_count && told < HUMPS_REMARKS; i++) {
+		const struct series_row *row = of->alike[i].row;
 		char name[SIGNALS_NAME_BYTES], said[REMARK_BYTES];
 		struct humps humps;
 

@@ -97,8 +97,8 @@ static void print_row(const struct page *page, const struct rows *rows, enum ser
 		bar[0] = '.';
 	if (!has_mark(rows, row))
 		bar[full ? full : count != 0] = '\0';
-	fprintf(page->out, "  %9s %10s %7s  %s", VALUE(unit, end_of(rows, row)),
-		VALUE(UNIT_COUNT, count), COLUMN_SHARE(count, rows->all), bar);
+	fprintf(page->out, "  %9s %10s %7s%s%s", VALUE(unit, end_of(rows, row)),
+		VALUE(UNIT_COUNT, count), COLUMN_SHARE(count, rows->all), *bar ? "  " : "", bar);
 	for (size_t i = 0; i < rows->mark_count; i++)
 		if (rows->marks[i].row == row)
 			fprintf(page->out, " %s", rows->marks[i].name);
@@ -146,13 +146,16 @@ void text_histogram(const struct digest *digest, const struct page *page, const 
 		"share", page_ink(page, INK_PLAIN));
 	for (u32 row = rows.first; row <= rows.last; row++) {
 		u32 empty = empty_from(&rows, row);
+		/* Between small numbers there are buckets in which none can be. */
+		bool can_be = !row ||
+			      end_of(&rows, row + (empty ? empty - 1 : 0)) > end_of(&rows, row - 1);
 
-		if (empty >= GAP) {
+		if (empty >= GAP && can_be)
 			fprintf(page->out, "  %9s\n", "...");
+		if (empty >= GAP)
 			row += empty - 1;
-			continue;
-		}
-		print_row(page, &rows, unit, row);
+		else if (!empty || can_be)
+			print_row(page, &rows, unit, row);
 	}
 	if (tick_ns)
 		print_tick(page, &rows, of->view->tick_mark, tick_ns);

@@ -8,6 +8,7 @@
 #include "humps.h"
 #include "value.h"
 
+#define MEASURES_APART	 2  /* more of them share a table, in the report */
 #define HISTOGRAMS_SHOWN 10 /* of single series, of each measure */
 
 static const char *const costs[] = {
@@ -114,8 +115,9 @@ static void print_unmatched(const struct digest *digest, const struct page *page
 	format_add(line, sizeof(line), "unmatched: %s (%s): ", NUMBER(all),
 		   SHARE(all, all + count));
 	format_add(line, sizeof(line),
-		   "%s starts were given up, %s ends had no start, %s starts had no end within "
-		   "--pair-limit",
+		   "starts that were given up %s, ends without a start %s, starts without an end "
+		   "within "
+		   "--pair-limit %s",
 		   NUMBER(starts), NUMBER(ends), NUMBER(expired));
 	print_line(page, "", line);
 }
@@ -148,21 +150,29 @@ static void print_share(const struct page *page, const struct measured *of)
 	}
 }
 
-static void print_signal(const struct digest *digest, const struct page *page,
-			 const struct measured *of)
+static void print_measures(const struct digest *digest, const struct page *page,
+			   const struct measured *of)
 {
-	bool is_empty = true;
-
-	print_heading(page, of);
 	for (u32 kind = 0; kind < of->view->kind_count; kind++) {
 		if (!of->measures[kind].all.count)
 			continue;
-		is_empty = false;
 		print_measure(page, of, kind);
 		text_series(digest, page, of, kind);
 		print_histograms(digest, page, of, kind);
 	}
-	if (is_empty)
+}
+
+static void print_signal(const struct digest *digest, const struct page *page,
+			 const struct measured *of)
+{
+	bool is_short = !digest->options->signals && !digest->options->histograms;
+
+	print_heading(page, of);
+	if (is_short && text_measures(of) > MEASURES_APART)
+		text_series_mixed(digest, page, of);
+	else
+		print_measures(digest, page, of);
+	if (!text_measures(of))
 		print_line(page, "", "nothing was measured");
 	for (size_t i = 0; i < of->remarks.count; i++)
 		print_line(page, "- ", of->remarks.text[i]);
@@ -188,8 +198,8 @@ static void print_doubts(const struct digest *digest, const struct page *page)
 			   " %s series are of signals that this dwell does not know.",
 			   NUMBER(signals->unknown));
 	if (signals->damaged)
-		format_add(line, sizeof(line), " %s rows are damaged, and left out.",
-			   NUMBER(signals->damaged));
+		format_add(line, sizeof(line), " Of %s row%s the buckets are damaged.",
+			   NUMBER(signals->damaged), signals->damaged == 1 ? "" : "s");
 	fputc('\n', page->out);
 	page_wrap(page, 0, 2, line);
 }
@@ -200,4 +210,7 @@ void text_signals(const struct digest *digest, const struct page *page)
 		print_signal(digest, page, &digest->signals.of[i]);
 	if (digest->signals.count)
 		print_doubts(digest, page);
+	else if (digest->options->signals)
+		fputs("\nThe session has no signals of these: dwell record -s measures them.\n",
+		      page->out);
 }

@@ -93,6 +93,7 @@ void text_again(const struct digest *digest, const struct page *page)
 	const char *filter = digest_meta(digest, "filter");
 	const char *session = digest->options->session;
 	char line[2048] = "";
+	size_t signals = 0;
 
 	format_add(line, sizeof(line), "Again: sudo dwell %s", *command ? "run" : "record");
 	if (!*command && !strcmp(filter, "all"))
@@ -101,6 +102,10 @@ void text_again(const struct digest *digest, const struct page *page)
 		format_add(line, sizeof(line), " --%s", ESCAPED(filter));
 	if (*tier)
 		format_add(line, sizeof(line), " --tier %s", ESCAPED(tier));
+	for (size_t i = 0; i < digest->signals.count; i++)
+		if (!digest->signals.of[i].view->is_not_offered)
+			format_add(line, sizeof(line), "%s%s", signals++ ? "," : " -s ",
+				   digest->signals.of[i].name);
 	if (*command)
 		format_add(line, sizeof(line), " -- %s …", ESCAPED(command));
 	fputc('\n', page->out);
@@ -109,7 +114,8 @@ void text_again(const struct digest *digest, const struct page *page)
 		return;
 	*line = '\0';
 	format_add(line, sizeof(line),
-		   "More:  dwell report %s %s--threads | --cpus | --execs | --json",
-		   ESCAPED(session), digest->profile.all.count ? "--stacks | " : "");
+		   "More:  dwell report %s %s%s--threads | --cpus | --execs | --json",
+		   ESCAPED(session), digest->signals.count ? "--signal NAME | " : "",
+		   digest->profile.all.count ? "--stacks | " : "");
 	page_wrap(page, 0, 2, line);
 }

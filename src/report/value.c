@@ -96,7 +96,8 @@ void format_middle(const char *text, int columns, char *buf, size_t size)
 	utf8_escape(escaped, sizeof(escaped), text);
 	have = utf8_columns(escaped);
 	if (columns < 3 || have <= (size_t)columns) {
-		snprintf(buf, size, "%s", columns < 3 ? "" : escaped);
+		snprintf(buf, size, "%s",
+			 have <= (size_t)(columns > 0 ? columns : 0) ? escaped : "");
 		return;
 	}
 	/* A path's end tells more than its beginning. */

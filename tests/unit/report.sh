@@ -21,7 +21,8 @@ has_color() { grep -q $'\033' "$dir/out"; }
 make_session run "$dir"
 make_session server "$dir"
 make_session stacks "$dir"
-run=$dir/run.dwell server=$dir/server.dwell stacks=$dir/stacks.dwell
+make_session signals "$dir"
+run=$dir/run.dwell server=$dir/server.dwell stacks=$dir/stacks.dwell signals=$dir/signals.dwell
 
 check "a session is reported" says 0 "sh (pid 700) took 350.0 ms" "$DWELL" report "$run"
 for options in "" --execs --kernel "--pid 4700,12" "--threads --cpus"; do
@@ -52,6 +53,23 @@ check "--why with --state is wrong usage" says 64 "by itself" "$DWELL" report --
 check "a wrong --by is wrong usage" says 64 "--by is one of tree, function, module" "$DWELL" report --by name "$stacks"
 check "a wrong --kind is wrong usage" says 64 "--kind is" "$DWELL" report --kind idle "$stacks"
 check "a session without stacks says so" says 0 "has no stacks" "$DWELL" report --stacks "$run"
+for options in "" --histograms "--signal runq --pid 500" --kernel; do
+	# shellcheck disable=SC2086
+	check "JSON follows its schema: signals.dwell $options" follows_schema "$signals" $options
+done
+has_signals() { exits 0 "$DWELL" report --json "$@" && jq -e '(.signals | keys) == $ARGS.positional' --args "${expected[@]}" <"$dir/out"; }
+expected=(offcpu runq)
+check "JSON has each signal that was chosen" has_signals "$signals"
+expected=(runq)
+check "--signal leaves those that it names" has_signals --signal runq "$signals"
+expected=(offcpu runq)
+check "it takes a list, and may be repeated" has_signals --signal runq --signal offcpu,runq "$signals"
+check "signals have a section each" says 0 "SIGNAL offcpu" "$DWELL" report "$signals"
+check "--signal has histograms" says 0 "1/HZ" "$DWELL" report --signal runq "$signals"
+check "a signal that is none is wrong usage" says 64 "no signal 'luck'" "$DWELL" report --signal runq,luck "$signals"
+check "nor is one that has no series" says 64 "no signal 'ledger'" "$DWELL" report --signal ledger "$signals"
+check "--signal with --stacks is wrong usage" says 64 "by themselves" "$DWELL" report --signal runq --stacks "$signals"
+check "a session without signals says so" says 0 "no signals" "$DWELL" report --signal runq "$run"
 check "a part is taken" says 0 "slice: from 1.000 s to 2.000 s, 1 whole window" "$DWELL" report "$server@1.2s-1900ms"
 check "of a window in it by less than half nothing is taken" says 0 "slice: from 1.000 s to 2.000 s, 1 whole window" \
 	"$DWELL" report "$server@0.9s-2.1s"

@@ -8,22 +8,8 @@
 #include "../../src/base/cleanup.h"
 #include "../../src/base/utf8.h"
 #include "../../src/report/report.h"
+#include "golden.h"
 #include "session.h"
-
-/* The report as text, for the caller to free; NULL if it was refused. */
-static char *report(sqlite3 *db, struct report_options options)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	int err = report_print(db, &options, out);
-
-	fclose(out);
-	if (!err)
-		return text;
-	free(text);
-	return NULL;
-}
 
 static json_t *report_json(sqlite3 *db, struct report_options options)
 {
@@ -38,43 +24,6 @@ static json_t *report_json(sqlite3 *db, struct report_options options)
 	if (!root)
 		fail_msg("line %d: %s", error.line, error.text);
 	return root;
-}
-
-static void is_fit_for_a_terminal(const char *text)
-{
-	while (*text) {
-		size_t length = strcspn(text, "\n");
-		_cleanup_free_ char *line = strndup(text, length);
-
-		if (utf8_columns(line) > 80)
-			fail_msg("%zu columns: %s", utf8_columns(line), line);
-		for (size_t i = 0; i < length; i++)
-			assert_true((unsigned char)text[i] >= 0x20);
-		text += length + (text[length] == '\n');
-	}
-}
-
-/* UPDATE=1 writes it anew. */
-static void reads_as_before(const char *name, const char *text)
-{
-	_cleanup_free_ char *expected = calloc(1, 65536);
-	char path[128];
-	FILE *file;
-
-	assert_non_null(text);
-	is_fit_for_a_terminal(text);
-	snprintf(path, sizeof(path), "tests/golden/report-%s.txt", name);
-	if (getenv("UPDATE")) {
-		file = fopen(path, "w");
-		assert_non_null(file);
-		fputs(text, file);
-		fclose(file);
-	}
-	file = fopen(path, "r");
-	assert_non_null(file);
-	assert_true(fread(expected, 1, 65535, file) > 0);
-	fclose(file);
-	assert_string_equal(text, expected);
 }
 
 static void reports_read_as_before(void **state)

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Each signal that can be chosen, tried for real: its own programs are loaded and attached, for a
+ * moment in which they follow nobody. The ledger's are not needed for that, and have features of
+ * their own.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/log.h"
+#include "doctor.h"
+
+const char *const cost_names[] = {
+	[COST_FREE] = "free",
+	[COST_CHEAP] = "cheap",
+	[COST_PER_EVENT] = "per event",
+	[COST_DANGEROUS] = "dangerous",
+};
+
+/* What it is attached to is chosen by whoever uses it: there is nothing to be tried. */
+static bool has_no_target(const struct probe *probe)
+{
+	switch (probe->kind) {
+	case PROBE_UPROBE:
+	case PROBE_URETPROBE:
+	case PROBE_UPROBE_MULTI:
+	case PROBE_USDT:
+		return !probe->path;
+	case PROBE_KPROBE:
+	case PROBE_KRETPROBE:
+	case PROBE_KPROBE_MULTI:
+		return !probe->function;
+	default:
+		return false;
+	}
+}
+
+static size_t take_probes(const struct signal *signal, struct probe *probes, size_t max)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < signal->probe_count && count < max; i++)
+		if (!has_no_target(&signal->probes[i]))
+			probes[count++] = signal->probes[i];
+	return count;
+}
+
+/* The feature whose rules explain a refusal best: one of the same kind of hook. */
+static const struct feature *feature_like(const struct probe *probe)
+{
+	for (size_t i = 0; probe->kind != PROBE_SECTION && i < feature_count; i++)
+		if (features[i].probe.kind == probe->kind)
+			return &features[i];
+	return &features[0];
+}
+
+static bool is_replaced(const struct capture *capture, const struct probe *probes, size_t count,
+			size_t i)
+{
+	for (size_t k = 0; k < count; k++)
+		if (probes[k].fallback_of && !strcmp(probes[k].fallback_of, probes[i].program) &&
+		    !capture_failure(capture, k)->err && !capture_is_resting(capture, k))
+			return true;
+	return false;
+}
+
+static void add_hook(struct signal_finding *finding, const char *program)
+{
+	size_t length = strlen(finding->hooks);
+
+	snprintf(finding->hooks + length, sizeof(finding->hooks) - length, "%s%s",
+		 length ? " " : "", program);
+}
+
+/* The first refusal that matters is the one that is told. */
+static void blame(struct signal_finding *finding, const struct facts *facts,
+		  const struct probe *probe, const struct failure *failure, enum status status)
+{
+	struct finding one = {.feature = feature_like(probe), .failure = *failure};
+
+	if (finding->status >= status)
+		return;
+	finding->status = status;
+	cause_find(facts, &one);
+	finding->cause = one.cause;
+	finding->refused = probe->program;
+	if (status == STATUS_UNAVAILABLE && finding->signal->view->remedy)
+		snprintf(finding->cause.remedy, sizeof(finding->cause.remedy), "%s",
+			 finding->signal->view->remedy);
+}
+
+static void judge(struct signal_finding *finding, const struct facts *facts,
+		  const struct capture *capture, const struct probe *probes, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct failure *failure = capture_failure(capture, i);
+
+		if (capture_is_resting(capture, i))
+			continue;
+		if (!failure->err)
+			add_hook(finding, probes[i].program);
+		else if (is_replaced(capture, probes, count, i) || probes[i].is_optional)
+			blame(finding, facts, &probes[i], failure, STATUS_DEGRADED);
+		else if (!probes[i].fallback_of)
+			blame(finding, facts, &probes[i], failure, STATUS_UNAVAILABLE);
+	}
+}
+
+static int try_signal(const struct signals_trial *trial, struct signal_finding *finding)
+{
+	const struct signal_view *view = finding->signal->view;
+	struct probe probes[CAPTURE_PROBES_MAX];
+	struct filter_key nobody = {FILTER_BY_PID, {(u64)trial->worker_pid}};
+	struct capture_config config = {
+		.probes = probes,
+		.probe_count = take_probes(finding->signal, probes, CAPTURE_PROBES_MAX),
+		.filters = &nobody, /* dwell's own are never followed */
+		.filter_count = 1,
+		.ring_bytes = RING_BYTES_MIN,
+		.worker_pid = trial->worker_pid,
+		.split = view->needs_split,
+		.queue = trial->queue,
+		.verdict_dir = trial->verdict_dir,
+	};
+	struct capture *capture;
+	int err;
+
+	finding->has_target = config.probe_count > 0;
+	if (!finding->has_target)
+		return 0;
+	capture_live_defaults(&config.live);
+	config.live.scope = SCOPE_LISTED;
+	config.signals = 1ULL << finding->id;
+	config.series_limits[finding->id] = 1;
+	err = capture_open(&config, &capture);
+	if (err)
+		return err;
+	err = capture_load(capture);
+	if (!err)
+		err = capture_attach(capture);
+	judge(finding, trial->facts, capture, probes, config.probe_count);
+	/* Nothing at all could be had, and none of its hooks says why. */
+	if (err && finding->status == STATUS_OK)
+		finding->status = STATUS_UNAVAILABLE;
+	capture_close(capture);
+	return 0;
+}
+
+size_t doctor_try_signals(const struct signals_trial *trial, void (*progress)(const char *),
+			  struct signal_finding findings[SIGNAL_LIMIT])
+{
+	size_t count = 0;
+
+	for (u32 id = 1; id < SIGNAL_LIMIT; id++) {
+		const struct signal *signal = signal_rows[id].signal;
+		struct signal_finding *finding = &findings[count];
+
+		if (!signal || !signal->view)
+			continue;
+		*finding = (struct signal_finding){
+			.id = id, .name = signal_rows[id].name, .signal = signal};
+		count++;
+		if (trial->forbidden) {
+			finding->status = STATUS_UNAVAILABLE;
+			finding->cause = *trial->forbidden;
+			finding->refused = "";
+			continue;
+		}
+		if (progress)
+			progress(finding->name);
+		if (try_signal(trial, finding))
+			finding->status = STATUS_UNAVAILABLE;
+	}
+	return count;
+}
