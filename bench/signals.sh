@@ -15,6 +15,8 @@ rows() {
 		sched_wakes|sched_waking|sched|$ORACLE pingpong
 		syscalls_exit|sys_exit|syscalls|$ORACLE syscalls
 		faults_minor|page_fault_user|faults|$ORACLE faults
+		alloc_call|sys_enter|alloc|$ORACLE syscalls
+		alloc_resident|rss_stat|alloc|$ORACLE faults
 	END
 }
 

@@ -47,40 +47,49 @@ static __always_inline u64 stack_pointer(const struct cpu_regs *regs)
 	return regs->sp;
 }
 
-#if defined(__TARGET_ARCH_x86)
-#define RETURN_BYTES 8 /* of the return address, which is gone at the end */
-#define ARGUMENTS(regs)                                                                            \
-	{                                                                                          \
-		(regs)->di, (regs)->si, (regs)->dx                                                 \
-	}
-#define RESULT(regs) ((regs)->ax)
-#elif defined(__TARGET_ARCH_arm64)
-#define RETURN_BYTES 0
-#define ARGUMENTS(regs)                                                                            \
-	{                                                                                          \
-		(regs)->regs[0], (regs)->regs[1], (regs)->regs[2]                                  \
-	}
-#define RESULT(regs) ((regs)->regs[0])
-#endif
-
-static __always_inline u64 instruction(const struct cpu_regs *regs)
+/* By the number, which is a constant: the first is 0. */
+static __always_inline u64 argument(const struct cpu_regs *from, u32 number)
 {
 #if defined(__TARGET_ARCH_x86)
-	return regs->ip;
+	return number == 0 ? from->di : number == 1 ? from->si : from->dx;
 #elif defined(__TARGET_ARCH_arm64)
-	return regs->pc;
+	return number == 0 ? from->regs[0] : number == 1 ? from->regs[1] : from->regs[2];
+#endif
+}
+
+#if defined(__TARGET_ARCH_x86)
+#define RETURN_BYTES 8 /* of the return address, which is gone at the end */
+#elif defined(__TARGET_ARCH_arm64)
+#define RETURN_BYTES 0
+#endif
+
+static __always_inline u64 result(const struct cpu_regs *from)
+{
+#if defined(__TARGET_ARCH_x86)
+	return from->ax;
+#elif defined(__TARGET_ARCH_arm64)
+	return from->regs[0];
+#endif
+}
+
+static __always_inline u64 instruction(const struct cpu_regs *from)
+{
+#if defined(__TARGET_ARCH_x86)
+	return from->ip;
+#elif defined(__TARGET_ARCH_arm64)
+	return from->pc;
 #endif
 }
 
 /*
- * A call within a call that is taken is part of it. One whose frame is above the open one's, or is
- * its very own, shows that the open one was left by a jump.
+ * A call within a call that is taken is part of it, also one that it ends with, which has its very
+ * frame. One whose frame is above the open one's shows that the open one was left by a jump.
  */
 static __always_inline bool is_inner(struct pair_key *key, const struct cpu_regs *regs)
 {
 	struct pair *open = bpf_map_lookup_elem(&pairs, key);
 
-	return open && stack_pointer(regs) < open->value[BEGIN_SP];
+	return open && stack_pointer(regs) <= open->value[BEGIN_SP];
 }
 
 /* The clock is read last: what was done here is not the call's own time. */
@@ -197,7 +206,7 @@ static __always_inline void end(const struct cpu_regs *ctx)
 	    !pair_end(&id, &begun))
 		return;
 	if (stack_pointer(ctx) == begun.value[BEGIN_SP] + RETURN_BYTES)
-		take_end(&begun, now, RESULT(ctx));
+		take_end(&begun, now, result(ctx));
 	else
 		series_count(begun.slot, orphan_starts);
 }
@@ -220,26 +229,36 @@ static __always_inline void give_back(u64 address)
 		series_add_weighted(series_find(&value.key), value.size, value.weight);
 }
 
+/* Of two factors; what no process has is no size, and so need not be right. */
+static __always_inline u64 product(u64 a, u64 b)
+{
+	if (!a || !b)
+		return 0;
+	return a < ALLOC_SIZE_MAX && b <= ALLOC_SIZE_MAX / a ? a * b : ~0ULL;
+}
+
 /* How much a function is asked for. */
 static __always_inline u64 size_of(const struct cpu_regs *ctx, u32 function)
 {
-	u64 arguments[] = ARGUMENTS(ctx);
+	u64 first = argument(ctx, 0), second = argument(ctx, 1), third = argument(ctx, 2);
 
 	switch (function) {
 	case ALLOC_BY_CALLOC:
-		return arguments[0] < ALLOC_SIZE_MAX && arguments[1] < 1ULL << 16
-			       ? arguments[0] * arguments[1]
-		       : arguments[1] < ALLOC_SIZE_MAX && arguments[0] < 1ULL << 16
-			       ? arguments[0] * arguments[1]
-			       : ~0ULL;
+		return product(first, second);
 	case ALLOC_BY_REALLOC:
 	case ALLOC_BY_MEMALIGN:
-		return arguments[1];
+		return second;
 	case ALLOC_BY_POSIX:
-		return arguments[2];
+		return third;
 	default:
-		return arguments[0];
+		return first;
 	}
+}
+
+/* It will call malloc: that has a probe. */
+static __always_inline bool is_malloc(const struct cpu_regs *ctx, u32 function)
+{
+	return function == ALLOC_BY_REALLOC && !argument(ctx, 0);
 }
 
 /* --- from 6.13 on: both ends, or the first alone --- */
@@ -248,11 +267,14 @@ static __always_inline u64 size_of(const struct cpu_regs *ctx, u32 function)
 SEC("?uprobe")
 int alloc_both(struct cpu_regs *ctx)
 {
-	u32 function;
+	u32 cookie;
 
 	if (instruction(ctx) == bpf_get_func_ip(ctx)) {
-		function = (u32)bpf_get_attach_cookie(ctx);
-		return !begin(ctx, function, size_of(ctx, function));
+		cookie = (u32)bpf_get_attach_cookie(ctx);
+		if (!(cookie & ALLOC_COUNTS_NULL) && is_malloc(ctx, cookie))
+			return 1;
+		cookie &= ~ALLOC_COUNTS_NULL;
+		return !begin(ctx, cookie, size_of(ctx, cookie));
 	}
 	end(ctx);
 	return 0;
@@ -264,7 +286,8 @@ int alloc_both(struct cpu_regs *ctx)
 	SEC("?uprobe")                                                                             \
 	int alloc_##name##_begin(struct cpu_regs *ctx)                                             \
 	{                                                                                          \
-		begin(ctx, ALLOC_BY_##FUNCTION, size_of(ctx, ALLOC_BY_##FUNCTION));                \
+		if (!is_malloc(ctx, ALLOC_BY_##FUNCTION))                                          \
+			begin(ctx, ALLOC_BY_##FUNCTION, size_of(ctx, ALLOC_BY_##FUNCTION));        \
 		return 0;                                                                          \
 	}
 
@@ -288,11 +311,10 @@ SEC("?uprobe")
 int alloc_free(struct cpu_regs *ctx)
 {
 	struct alloc_choice *choice = alloc_choice_here();
-	u64 arguments[] = ARGUMENTS(ctx);
 
 	if (choice)
 		choice->calls[ALLOC_BY_FREE]++;
-	give_back(arguments[0]);
+	give_back(argument(ctx, 0));
 	return 0;
 }
 

@@ -188,8 +188,12 @@ static void judge(const struct series_set *set, struct remarks *remarks)
 		tell_process(set, &sums, is_live, remarks);
 		told++;
 	}
+	if (set->count)
+		remark(remarks, "counts and totals are estimates from samples, but for those of "
+				"kernel, and with --alloc-every 1");
 	if (is_timed)
-		remark(remarks, "of each latency, 1 to 4 us are the probe's own");
+		remark(remarks,
+		       "of each latency, some 1 us is the probe's own, 4 us where that runs cold");
 }
 
 static const struct signal_view view = {

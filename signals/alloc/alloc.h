@@ -45,6 +45,9 @@ enum alloc_function {
 		ALLOC_FUNCTION_COUNT
 };
 
+/* In a probe's cookie, beside the function: realloc(NULL, n) does not call malloc to do it. */
+#define ALLOC_COUNTS_NULL 0x100
+
 /* Per CPU: which allocations are taken; and how often each function was called, by whomever. */
 struct alloc_choice {
 	u64 random;    /* state of the generator; 0: not seeded yet */

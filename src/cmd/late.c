@@ -46,6 +46,8 @@ void late_open(struct late *late, struct capture *capture, struct worker *worker
 		.is_forced = options->alloc.force,
 		.limit = LIMIT_OF_CPU,
 	};
+	if (options->overhead_limit > 0)
+		late->limit = options->overhead_limit * (double)sysconf(_SC_NPROCESSORS_ONLN);
 	for (size_t i = 0; i < probes->count; i++)
 		late->is_wanted |= probes->items[i].is_late;
 }
@@ -59,18 +61,27 @@ void late_close(struct late *late)
 
 /* --- files --- */
 
-/* Libraries that allocate, by the names that their makers gave them. */
-static bool is_allocator(const char *path)
+/* Libraries that allocate, by the beginnings of the names that their makers gave them. */
+static const struct {
+	const char *name;
+	enum late_inner inner;
+} libraries[] = {
+	{"libc.so.", LATE_INNER_NULL},	  {"libc-2.", LATE_INNER_NULL},
+	{"ld-musl-", LATE_INNER_MALLOC},  {"libc.musl-", LATE_INNER_MALLOC},
+	{"libjemalloc", LATE_INNER_NONE}, {"libtcmalloc", LATE_INNER_NONE},
+	{"libmimalloc", LATE_INNER_NONE},
+};
+
+static bool is_allocator(const char *path, enum late_inner *ret_inner)
 {
-	static const char *const names[] = {
-		"libc.so.",    "libc-2.",     "ld-musl-",    "libc.musl-",
-		"libjemalloc", "libtcmalloc", "libmimalloc",
-	};
 	const char *name = strrchr(path, '/');
 
-	for (size_t i = 0; name && i < ARRAY_SIZE(names); i++)
-		if (!strncmp(name + 1, names[i], strlen(names[i])))
-			return true;
+	for (size_t i = 0; name && i < ARRAY_SIZE(libraries); i++) {
+		if (strncmp(name + 1, libraries[i].name, strlen(libraries[i].name)) != 0)
+			continue;
+		*ret_inner = libraries[i].inner;
+		return true;
+	}
 	return false;
 }
 
@@ -116,6 +127,16 @@ static struct late_part *part_of(struct late_file *file, size_t probe)
 	return &file->parts[file->part_count++];
 }
 
+/* Also of a library that is linked in under names of its own: je_malloc, tc_malloc, mi_malloc. */
+static u64 cookie_of(const struct probe *spec, const struct late_file *file,
+		     const struct site *site)
+{
+	bool has_prefix = site->name[0] && site->name[1] && site->name[2] == '_';
+
+	return file->inner == LATE_INNER_NONE || has_prefix ? spec->cookie | ALLOC_COUNTS_NULL
+							    : spec->cookie;
+}
+
 static void take_site(struct late *late, struct late_file *file, size_t probe,
 		      const struct site *site)
 {
@@ -123,6 +144,9 @@ static void take_site(struct late *late, struct late_file *file, size_t probe,
 	struct late_part *part = part_of(file, owner_of(late, probe));
 	struct capture_places *places = part ? &part->places : NULL;
 
+	if (file->inner == LATE_INNER_MALLOC && spec->cookie != ALLOC_BY_MALLOC &&
+	    spec->cookie != ALLOC_BY_FREE)
+		return;
 	if (!places || site->kind == SITE_RESOLVER || places->count == CAPTURE_PLACES_MAX ||
 	    (spec->kind != PROBE_UPROBE && site->at_return != RETURN_MAY))
 		return;
@@ -130,7 +154,7 @@ static void take_site(struct late *late, struct late_file *file, size_t probe,
 		if (places->offsets[i] == site->offset)
 			return; /* one function under several names */
 	places->offsets[places->count] = site->offset;
-	places->cookies[places->count++] = spec->cookie;
+	places->cookies[places->count++] = cookie_of(spec, file, site);
 	file->site_count++;
 	note_price(late, spec, site);
 }
@@ -213,7 +237,7 @@ static void on_file(void *context, u32 pid, int fd)
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	length = readlink(link, path, sizeof(path) - 1);
 	path[length < 0 ? 0 : length] = '\0';
-	if (!is_allocator(path) && !is_executable_of(pid, fd))
+	if (!is_allocator(path, &file.inner) && !is_executable_of(pid, fd))
 		return;
 	find_sites(late, &file, fd);
 	if (file.site_count)
@@ -282,7 +306,7 @@ static void give_up(struct late *late, double rate, double share, struct brake_s
 	snprintf(ret_step->what, sizeof(ret_step->what),
 		 "alloc: malloc and the like are not measured any more");
 	snprintf(ret_step->why, sizeof(ret_step->why),
-		 "%.0f calls a second would cost %.0f %% of a CPU, and %.0f %% is the limit; "
+		 "%.0f calls a second would cost %.1f %% of a CPU, and %.1f %% is the limit; "
 		 "--force goes on",
 		 rate, share * 100, late->limit * 100);
 }

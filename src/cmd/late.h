@@ -27,8 +27,16 @@ struct late_part {
 	struct capture_places places;
 };
 
+/* Which functions call malloc within: these must not be counted twice. */
+enum late_inner {
+	LATE_INNER_NULL,   /* realloc, for what is none yet; so it is in an executable, too */
+	LATE_INNER_NONE,   /* none calls it by its name */
+	LATE_INNER_MALLOC, /* all: only malloc has a probe */
+};
+
 struct late_file {
 	int fd;
+	enum late_inner inner;
 	size_t site_count;
 	struct late_part parts[LATE_PARTS_MAX];
 	size_t part_count;

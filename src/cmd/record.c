@@ -17,6 +17,7 @@ static const char usage[] =
 	"                    [--no-stacks] [--lines] [--inline] [--seed N]\n"
 	"                    [-s SIGNALS] [--slow TIME] [--pair-limit TIME]\n"
 	"                    [--stacks 1/N]\n"
+	"                    [--alloc-every SIZE] [--kernel[=SIZE]] [--live] [--force]\n"
 	"                    [--label NAME=VALUE]... [--note TEXT] [-v] [-q]\n"
 	"                    [-- COMMAND [ARGS]]\n"
 	"\n"

@@ -18,6 +18,7 @@ static const char usage[] =
 	"                 [-F HZ] [--min-block TIME] [--no-stacks] [--lines] [--inline]\n"
 	"                 [-s SIGNALS] [--slow TIME] [--pair-limit TIME]\n"
 	"                 [--stacks 1/N] [--seed N]\n"
+	"                 [--alloc-every SIZE] [--kernel[=SIZE]] [--live] [--force]\n"
 	"                 [--label NAME=VALUE]... [--note TEXT] [-v] [-q]\n"
 	"                 -- COMMAND [ARGS]\n"
 	"\n"

@@ -26,7 +26,7 @@ static bool has_no_target(const struct probe *probe)
 	case PROBE_URETPROBE:
 	case PROBE_UPROBE_MULTI:
 	case PROBE_USDT:
-		return !probe->path;
+		return !probe->path && !probe->is_late; /* a late one can be loaded at least */
 	case PROBE_KPROBE:
 	case PROBE_KRETPROBE:
 	case PROBE_KPROBE_MULTI:
@@ -98,8 +98,10 @@ static void judge(struct signal_finding *finding, const struct facts *facts,
 
 		if (capture_is_resting(capture, i))
 			continue;
-		if (!failure->err)
+		if (!failure->err && (!i || strcmp(probes[i].program, probes[i - 1].program)))
 			add_hook(finding, probes[i].program);
+		else if (!failure->err)
+			continue; /* one program, of several functions */
 		else if (is_replaced(capture, probes, count, i) || probes[i].is_optional)
 			blame(finding, facts, &probes[i], failure, STATUS_DEGRADED);
 		else if (!probes[i].fallback_of)

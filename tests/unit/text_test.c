@@ -32,6 +32,26 @@ static void number_out_of_range_is_refused(void **state)
 	assert_int_equal(value, 7);
 }
 
+static void size_may_have_a_unit(void **state)
+{
+	static const char *const bad[] = {"", "K", "1k", "1KB", "1 K", "-1", "1.5M", "0x1", "1T"};
+	u64 bytes = 7;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(text_parse_size(bad[i], 0, ~0ULL, &bytes), -EINVAL);
+	assert_int_equal(text_parse_size("0", 1, 10, &bytes), -ERANGE);
+	assert_int_equal(text_parse_size("1K", 1, 1023, &bytes), -ERANGE);
+	assert_int_equal(text_parse_size("18446744073709551615G", 0, ~0ULL, &bytes), -ERANGE);
+	assert_int_equal(bytes, 7);
+	assert_int_equal(text_parse_size("4096", 1, 4096, &bytes), 0);
+	assert_int_equal(bytes, 4096);
+	assert_int_equal(text_parse_size("3M", 1, ~0ULL, &bytes), 0);
+	assert_int_equal(bytes, 3 << 20);
+	assert_int_equal(text_parse_size("2G", 1, ~0ULL, &bytes), 0);
+	assert_int_equal(bytes, 2ULL << 30);
+}
+
 static void duration_has_a_unit(void **state)
 {
 	static const char *const bad[] = {"",	   "1",	 "ms",	 "1 ms", "-1ms",
@@ -109,6 +129,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(number_takes_digits_only),
 		cmocka_unit_test(number_out_of_range_is_refused),
+		cmocka_unit_test(size_may_have_a_unit),
 		cmocka_unit_test(duration_has_a_unit),
 		cmocka_unit_test(list_is_bounded),
 		cmocka_unit_test(symbol_has_no_strange_characters),

@@ -85,7 +85,8 @@ static __attribute__((noinline)) void alloc_aligned(void)
 
 static __attribute__((noinline)) void alloc_grown(void)
 {
-	void *one = realloc(NULL, 1000);
+	static void *volatile none; /* or the compiler calls malloc itself */
+	void *one = realloc(none, 1000);
 
 	sink = one;
 	one = realloc(one, GROWN);
