@@ -510,8 +510,10 @@ static void on_window(void *context, struct capture *capture, struct live_config
 
 /* --- afterwards --- */
 
+/* A command's own output is on stdout: then the report is beside it, on stderr. */
 struct reading {
 	struct report_options report;
+	bool has_command;
 	int db_fd, wal_fd;
 };
 
@@ -523,7 +525,8 @@ static int print_session(const void *context)
 
 	if (err)
 		return EXIT_FAILED;
-	err = report_print(session_db(session), &reading->report, stdout);
+	err = report_print(session_db(session), &reading->report,
+			   reading->has_command ? stderr : stdout);
 	session_close(session);
 	return err ? EXIT_FAILED : EXIT_OK;
 }
@@ -534,6 +537,7 @@ static int print_report(const struct trace *trace, const struct follow_result *r
 		.report = {.json = trace->json,
 			   .signals = trace->follow.signals.chosen,
 			   .session = trace->follow.output},
+		.has_command = trace->follow.command != NULL,
 	};
 	_cleanup_close_ int db_fd = -1, wal_fd = -1;
 	int err = files_reopen(&result->files, result->files_end, &db_fd, &wal_fd);
