@@ -263,7 +263,7 @@ $(B)/tests/workloads/plugin/%.so: tests/workloads/plugin/%.c
 	$(call say,CC)
 	$(Q)$(CC) $(WORKLOAD_CFLAGS) -fPIC -shared $< -o $@
 
-tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(WORKLOADS) $(B)/bench/floor $(B)/bench/hooks
+tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(WORKLOADS) $(BENCH_TOOLS)
 
 check: $(B)/dwell $(UNIT_TESTS) $(REPLAYS)
 	BUILD=$(B) tests/run $(UNIT_TESTS) $(sort $(wildcard tests/unit/*.sh))
@@ -306,7 +306,7 @@ check-long:
 # --- bench -------------------------------------------------------------------------------
 
 # Programs that cost the least, to compare with.
-BENCH_TOOLS := $(B)/bench/floor $(B)/bench/hooks
+BENCH_TOOLS := $(B)/bench/floor $(B)/bench/hooks $(B)/bench/empty
 
 $(BENCH_TOOLS:$(B)/bench/%=$(B)/gen/%.bpf.o): $(B)/gen/%.bpf.o: $(B)/bpf/bench/%.bpf.o
 	@mkdir -p $(@D)
@@ -314,6 +314,7 @@ $(BENCH_TOOLS:$(B)/bench/%=$(B)/gen/%.bpf.o): $(B)/gen/%.bpf.o: $(B)/bpf/bench/%
 
 $(B)/obj/bench/floor.o: $(B)/gen/floor.skel.h
 $(B)/obj/bench/hooks.o: $(B)/gen/hooks.skel.h
+$(B)/obj/bench/empty.o: $(B)/gen/empty.skel.h
 
 $(BENCH_TOOLS): $(B)/bench/%: $(B)/obj/bench/%.o
 	@mkdir -p $(@D)
