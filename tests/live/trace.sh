@@ -209,6 +209,34 @@ if [ -n "$pg_bin" ] && id postgres >/dev/null 2>&1; then
 	check "PQexec or PQsendQuery of psql: each of 30 queries ($queries)" [ "$queries" -ge 30 ]
 	trace -u libpq.so.5:PQexec -- "$pg_bin/pgbench" -h "$work/pg" -U postgres -i postgres
 	check "PQexec of pgbench -i is measured ($(told call PQexec count) calls)" [ "$(told call PQexec count)" -ge 5 ]
+	cat >"$work/client.c" <<-'END'
+		#include <postgresql/libpq-fe.h>
+		#include <stdio.h>
+		#include <time.h>
+		static long long now(void)
+		{
+			struct timespec t;
+			clock_gettime(CLOCK_MONOTONIC, &t);
+			return t.tv_sec * 1000000000LL + t.tv_nsec;
+		}
+		int main(int argc, char **argv)
+		{
+			PGconn *db = PQconnectdb(argv[argc - 1]);
+			long long sum = 0;
+			for (int i = 0; i < 50; i++) {
+				long long begin = now();
+				PQclear(PQexec(db, "SELECT pg_sleep(0.01)"));
+				sum += now() - begin;
+			}
+			printf("queries 50\nqueries_ns %lld\n", sum);
+			return PQstatus(db) != CONNECTION_OK;
+		}
+	END
+	if gcc "$work/client.c" -o "$work/client" -lpq 2>/dev/null; then
+		trace -u libpq.so.5:PQexec -- "$work/client" "host=$work/pg user=postgres dbname=postgres"
+		check "PQexec: each query of a client" equal "$(told call PQexec count)" "$(truth queries)"
+		check "PQexec: its time" near "$(told call PQexec sum_ns)" "$(truth queries_ns)" "$(truth queries)"
+	fi
 else
 	echo "ok - PQexec # SKIP there is no PostgreSQL"
 fi
