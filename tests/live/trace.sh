@@ -159,6 +159,17 @@ END
 if gcc -g -O2 "$work/inlined.c" -o "$work/inlined" 2>/dev/null; then
 	check "an inlined function is said to be" refuses 'inlined' -n -u "$work/inlined:folded"
 fi
+cat >"$work/throws.cc" <<-'END'
+	#include <stdexcept>
+	__attribute__((noinline)) int thrower(int n) { if (n % 2) throw std::runtime_error("x"); return n; }
+	int main() { int c = 0; for (int i = 0; i < 20; i++) try { c += thrower(i); } catch (std::exception &) {} return c == 0; }
+END
+if g++ -O1 "$work/throws.cc" -o "$work/throws" 2>/dev/null; then
+	check "an exception must not pass a return probe" refuses 'exception' -u "$work/throws:thrower" -- "$work/throws"
+	trace -u "$work/throws:thrower" --count -- "$work/throws"
+	check "but calls of a C++ function are counted, by the name that people know" equal \
+		"$(told hit 'thrower(int)' count)" 20
+fi
 cp "$ORACLE" "$work/updated"
 "$work/updated" traced-storm >/dev/null &
 storm=$!
