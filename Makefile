@@ -264,7 +264,8 @@ $(B)/tests/workloads/plugin/%.so: tests/workloads/plugin/%.c
 	$(Q)$(CC) $(WORKLOAD_CFLAGS) -fPIC -shared $< -o $@
 
 # Programs that cost the least, to compare with, and the histogram by itself.
-BENCH_TOOLS := $(B)/bench/floor $(B)/bench/hooks $(B)/bench/hist $(B)/bench/empty
+BENCH_TOOLS := $(B)/bench/floor $(B)/bench/hooks $(B)/bench/hist $(B)/bench/empty \
+	$(B)/bench/nothing
 
 tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(WORKLOADS) $(BENCH_TOOLS)
 

@@ -38,7 +38,7 @@ static const struct signal_view view = {
 	.value_names = {"returned"},
 	.share = 1024,
 	.cost = COST_PER_EVENT,
-	.price = "1 to 12 us for each call of a user function, by its first instruction",
+	.price = "1.2 to 6.5 us for each call of a user function, by its first instruction",
 	.is_not_offered = true,
 	.judge = func_judge,
 };

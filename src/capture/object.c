@@ -84,9 +84,8 @@ static const struct {
 	const char *map;
 	bool needs_task_storage;
 } map_forms[] = {
-	{"ledger_tasks", true}, {"calls_tasks", true},	      {"func_tasks", true},
-	{"files_tasks", true},
-	{"ledger_pids", false}, {"ledger_blank_task", false},
+	{"ledger_tasks", true}, {"calls_tasks", true},	{"func_tasks", true},
+	{"files_tasks", true},	{"ledger_pids", false}, {"ledger_blank_task", false},
 };
 
 static bool map_is_of_form(const struct capture *capture, const char *map)

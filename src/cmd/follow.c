@@ -46,6 +46,7 @@ struct follow {
 	struct interrupts interrupts;
 	u64 begin_ns;	  /* of the whole */
 	u64 window_ns;	  /* begin of the window that is open */
+	bool has_looked;  /* extra.on_look() was called, or is not wanted */
 	bool is_given_up; /* by the governor: dwell cost too much */
 	bool is_broken;	  /* the session cannot be written any more; the command goes on */
 	u64 lost_windows; /* since then */
@@ -398,6 +399,29 @@ static u64 next_deadline(const struct follow *follow)
 	return follow->options->duration_ns && end < window ? end : window;
 }
 
+/* A first look, sooner than the first window ends. */
+static u64 look_deadline(const struct follow *follow)
+{
+	u64 look_ns = follow->options->extra.look_ns;
+
+	return look_ns && !follow->has_looked ? follow->begin_ns + look_ns : ~0ULL;
+}
+
+static void look(struct follow *follow)
+{
+	const struct follow_extra *extra = &follow->options->extra;
+
+	if (clock_now_ns() < look_deadline(follow))
+		return;
+	follow->has_looked = true;
+	extra->on_look(extra->context, follow->capture, &follow->live);
+}
+
+static u64 sooner(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
 /* Whoever stopped us may have stopped the command as well: its end belongs to the result. */
 static void wait_for_target(struct follow *follow, u64 limit_ns)
 {
@@ -423,9 +447,10 @@ static void keep_windows(struct follow *follow)
 		u64 deadline = next_deadline(follow);
 		u64 burst_end = minutes_burst_end(&follow->minutes);
 
-		attend_until(follow, burst_end < deadline ? burst_end : deadline);
+		attend_until(follow, sooner(deadline, sooner(burst_end, look_deadline(follow))));
 		minutes_look(&follow->minutes);
 		watch_late(follow);
+		look(follow);
 		if (clock_now_ns() >= deadline && !is_over(follow))
 			end_window(follow, false);
 	}

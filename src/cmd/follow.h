@@ -58,6 +58,8 @@ struct follow_extra {
 	void *context;
 	int (*on_loaded)(void *context, struct capture *capture); /* 0 or -errno, told */
 	void (*on_begin)(void *context, struct capture *capture);
+	u64 look_ns; /* on_look() is called so long after the start, once; 0: never */
+	void (*on_look)(void *context, struct capture *capture, struct live_config *live);
 	void (*on_window)(void *context, struct capture *capture, struct live_config *live,
 			  const struct session_files *files);
 };

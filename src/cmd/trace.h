@@ -14,7 +14,8 @@
 #define TRACE_WORDS_MAX	 64
 #define TRACE_LIMIT	 64 /* places that a pattern may have, unless --limit says otherwise */
 #define TRACE_FILES_MAX	 64
-#define TRACE_CORE_SHARE 0.05 /* of one core, that probes may cost */
+#define TRACE_LOOK_NS	 200000000ULL /* how long is counted before it is judged */
+#define TRACE_CORE_SHARE 0.05	      /* of one core, that probes may cost */
 
 /* --- words --- */
 
@@ -34,6 +35,10 @@ struct trace_word {
 int trace_word_parse(enum trace_kind kind, const char *text, struct trace_word *ret_word);
 /* With it: of --from, --to and --pool. */
 int trace_word_parse_whole(const char *text, struct trace_word *ret_word);
+
+/* All options, checked; of a zeroed trace: 0, or -EINVAL, told. */
+struct trace;
+int trace_parse(int argc, char **argv, struct trace *trace);
 
 /* --- places --- */
 

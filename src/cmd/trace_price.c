@@ -15,7 +15,6 @@
 #include "../base/log.h"
 #include "trace.h"
 
-#define COUNT_NS     (200 * NS_PER_MS)
 #define SAMPLE_ONE   16	 /* one in so many, at first */
 #define SAMPLE_LEAST 256 /* and at last */
 
@@ -30,8 +29,9 @@ static const double trap_ns[] = {
 #define KPROBE_NS      150.0
 #define KRETPROBE_NS   250.0
 #define TRACEPOINT_NS  30.0
-#define MEASURING_NS   350.0 /* our programs, for each end */
-#define LEAVING_OUT_NS 60.0  /* the same, for one that is not sampled */
+#define MEASURING_NS   130.0  /* our programs, for each end */
+#define LEAVING_OUT_NS 50.0   /* the same, for one that is not sampled */
+#define STACK_NS       2000.0 /* --by stack */
 
 static const char *const price_words[] = {
 	[PRICE_UNKNOWN] = "its first instruction could not be read",
@@ -156,7 +156,10 @@ static double ends_of(const struct trace_place *place)
 
 static double price_of(const struct trace_place *place, bool is_sampled)
 {
-	return trap_of(place) + ends_of(place) * (is_sampled ? LEAVING_OUT_NS : MEASURING_NS);
+	if (is_sampled)
+		return trap_of(place) + ends_of(place) * LEAVING_OUT_NS;
+	return trap_of(place) + ends_of(place) * MEASURING_NS +
+	       (place->spec.by == FUNC_BY_STACK ? STACK_NS : 0);
 }
 
 void trace_tell_prices(const struct trace *trace)
@@ -208,7 +211,7 @@ static u64 sum_of(const u64 hits[FUNC_PLACES_MAX])
 static int count_hits(struct trace *trace, struct worker *worker, struct queue *queue,
 		      u64 ret_hits[FUNC_PLACES_MAX])
 {
-	const struct timespec pause = {.tv_nsec = COUNT_NS};
+	const struct timespec pause = {.tv_nsec = TRACE_LOOK_NS};
 	const struct probe probe = {
 		.program = "func_tick",
 		.kind = PROBE_UPROBE,
@@ -251,8 +254,8 @@ int trace_check_rate(struct trace *trace, struct worker *worker, struct queue *q
 		return 0;
 	if (count_hits(trace, worker, queue, hits))
 		return 0; /* the measurement itself tells why */
-	cost = cost_of(trace, hits, COUNT_NS, false);
-	sampled = cost_of(trace, hits, COUNT_NS, true);
+	cost = cost_of(trace, hits, TRACE_LOOK_NS, false);
+	sampled = cost_of(trace, hits, TRACE_LOOK_NS, true);
 	log_info("now some %.0f hits a second: %.2g %% of one core", (double)sum_of(hits) * 5,
 		 100 * cost);
 	if (cost <= budget)

@@ -26,7 +26,10 @@
 struct reading {
 	int db_fd, wal_fd;
 	u64 window;
+	bool has_command;
 };
+
+static FILE *out; /* stderr beside a command's own output, else stdout; of the child that reads */
 
 /* Rows of a statement of ours, to a function; what cannot be read is left out. */
 static void each(sqlite3 *db, const char *sql, s64 parameter,
@@ -58,8 +61,8 @@ static void print_frame(sqlite3 *db, sqlite3_stmt *row)
 	(void)db;
 	read_text(row, 0, name);
 	read_text(row, 1, module);
-	printf("\t%s%s%s%s\n", name[0] ? name : "[unknown]", module[0] ? " (" : "", module,
-	       module[0] ? ")" : "");
+	fprintf(out, "\t%s%s%s%s\n", name[0] ? name : "[unknown]", module[0] ? " (" : "", module,
+		module[0] ? ")" : "");
 }
 
 static void print_parts(sqlite3_stmt *row, int column)
@@ -74,7 +77,7 @@ static void print_parts(sqlite3_stmt *row, int column)
 		double ms = (double)query_count(row, column + i) / 1e6;
 
 		if (ms >= 0.001)
-			printf("  %s %.3f", names[i], ms);
+			fprintf(out, "  %s %.3f", names[i], ms);
 	}
 }
 
@@ -92,7 +95,7 @@ static void print_time(u64 ts_ns)
 	seconds = (time_t)(real_ns / NS_PER_S);
 	localtime_r(&seconds, &local);
 	strftime(text, sizeof(text), "%H:%M:%S", &local);
-	printf("%s.%03u", text, (unsigned)(real_ns % NS_PER_S / NS_PER_MS));
+	fprintf(out, "%s.%03u", text, (unsigned)(real_ns % NS_PER_S / NS_PER_MS));
 }
 
 static void print_call(sqlite3 *db, sqlite3_stmt *row)
@@ -111,10 +114,10 @@ static void print_call(sqlite3 *db, sqlite3_stmt *row)
 	read_text(row, 1, name);
 	read_text(row, 2, comm);
 	print_time(query_count(row, 0));
-	printf(" %10.3f ms  %s  %s (%" PRIu64 ")", (double)query_count(row, 4) / 1e6, name, comm,
-	       (uint64_t)query_count(row, 3));
+	fprintf(out, " %10.3f ms  %s  %s (%" PRIu64 ")", (double)query_count(row, 4) / 1e6, name,
+		comm, (uint64_t)query_count(row, 3));
 	print_parts(row, 6);
-	putchar('\n');
+	fputc('\n', out);
 	each(db, frames, sqlite3_column_int64(row, 5), print_frame);
 }
 
@@ -134,6 +137,7 @@ static int print_calls(const void *context)
 	const struct reading *reading = context;
 	struct session *session;
 
+	out = reading->has_command ? stderr : stdout;
 	if (session_open_fds(reading->db_fd, reading->wal_fd, "the session", &session))
 		return EXIT_FAILED;
 	each(session_db(session), calls, (s64)reading->window, print_call);
@@ -144,7 +148,10 @@ static int print_calls(const void *context)
 void trace_stream(struct trace *trace, const struct session_files *files)
 {
 	_cleanup_close_ int db_fd = -1, wal_fd = -1;
-	struct reading reading = {.window = trace->slow_window};
+	struct reading reading = {
+		.window = trace->slow_window,
+		.has_command = trace->follow.command != NULL,
+	};
 
 	if (files_reopen(files, FILES_NEED_WAL, &db_fd, &wal_fd))
 		return;

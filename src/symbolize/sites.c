@@ -239,7 +239,7 @@ static bool fits_demangled(const char *pattern, const char *name)
 {
 	char text[DEMANGLED_MAX], *parameters;
 
-	if (!is_mangled(name) || !strpbrk(pattern, ":(<"))
+	if (!is_mangled(name))
 		return false;
 	demangle(name, text, sizeof(text));
 	if (sites_fits(pattern, text))
@@ -287,6 +287,7 @@ struct search {
 static int take(const struct search *search, const struct span *span, const char *name)
 {
 	struct site site = {.size = span->is_open ? 0 : span->size};
+	char shown[DEMANGLED_MAX];
 	int err;
 
 	if (!sites_offset_of(search->file, span->begin, true, &site.offset))
@@ -294,7 +295,8 @@ static int take(const struct search *search, const struct span *span, const char
 	site.kind = span->is_resolver ? SITE_RESOLVER : span->is_label ? SITE_LABEL : SITE_FUNCTION;
 	site.price = (u8)sites_price_at(search->file, site.offset);
 	site.at_return = (u8)judge_return(&search->facts, span, name, search->has_tables);
-	utf8_copy(site.name, sizeof(site.name), name, strlen(name));
+	demangle(name, shown, sizeof(shown));
+	utf8_copy(site.name, sizeof(site.name), shown, strlen(shown));
 	err = sites_add(search->sites, &site);
 	return err == -E2BIG ? 0 : err;
 }
@@ -339,10 +341,27 @@ static int end_search(struct search *search, struct spans *spans, int err)
 	return err;
 }
 
+static int match(const struct search *search, const struct spans *spans, const char *pattern,
+		 bool (*fits)(const char *pattern, const char *name))
+{
+	bool has_wildcard = strpbrk(pattern, "*?");
+	int err = 0;
+
+	for (size_t i = 0; !err && i < spans->count; i++) {
+		const char *name = spans_name(spans, &spans->items[i]);
+
+		/* Whoever means these names them. */
+		if (has_wildcard && (is_cold(name) || spans->items[i].is_label))
+			continue;
+		if (fits(pattern, name))
+			err = take(search, &spans->items[i], name);
+	}
+	return err;
+}
+
 int sites_find(const struct elf_file *file, const struct elf_file *debug_file, const char *pattern,
 	       struct sites *ret_sites)
 {
-	bool has_wildcard = strpbrk(pattern, "*?");
 	struct search search;
 	struct spans spans;
 	int err;
@@ -350,15 +369,11 @@ int sites_find(const struct elf_file *file, const struct elf_file *debug_file, c
 	begin_search(&search, file, debug_file, ret_sites);
 	spans_init(&spans, NAMES_MAX, TEXT_MAX);
 	err = gather(file, debug_file, &spans);
-	for (size_t i = 0; !err && i < spans.count; i++) {
-		const char *name = spans_name(&spans, &spans.items[i]);
-
-		/* Whoever means these names them. */
-		if (has_wildcard && (is_cold(name) || spans.items[i].is_label))
-			continue;
-		if (sites_fits(pattern, name) || fits_demangled(pattern, name))
-			err = take(&search, &spans.items[i], name);
-	}
+	if (!err)
+		err = match(&search, &spans, pattern, sites_fits);
+	/* To demangle all names takes time: for who did not mean any as it is. */
+	if (!err && !ret_sites->count)
+		err = match(&search, &spans, pattern, fits_demangled);
 	return end_search(&search, &spans, err);
 }
 

@@ -60,7 +60,7 @@ struct site {
 	u8 at_return;  /* enum site_return */
 	u8 arg_count;  /* of args; USDT */
 	struct site_arg args[SITE_ARGS_MAX];
-	char name[SITE_NAME_MAX]; /* as the file has it; UTF-8, but not escaped. USDT: provider:name
+	char name[SITE_NAME_MAX]; /* demangled; UTF-8, but not escaped. USDT: provider:name
 				   */
 };
 

@@ -27,7 +27,7 @@ options_of_help() { "$DWELL" "$1" --help | grep -oE '^  (-[a-zA-Z], )?--[a-z-]+'
 options_of_page() {
 	sed -n '/^# OPTIONS/,/^# [^O]/p' "docs/dwell-$1.1.md" | grep -E '^\*\*-' | grep -oE -- '--[a-z-]+' | LC_ALL=C sort -u
 }
-for command in run record report export doctor; do
+for command in run record trace report export doctor; do
 	options_of_help $command | grep -vx -- --help >"$work/help"
 	options_of_page $command | grep -vx -- --help >"$work/page"
 	check "dwell-$command.1 has the options of --help" same "$work/help" "$work/page"

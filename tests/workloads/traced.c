@@ -38,6 +38,7 @@ void traced_enqueue(void *task);
 void traced_begin(void *task);
 void traced_end(void *task);
 void traced_tick(void);
+void traced_tock(void);
 
 static volatile int sink;
 
@@ -317,16 +318,43 @@ void do_traced_pool_busy(void)
 
 /* --- what is called all the time --- */
 
+#define STORM_MS    2500
+#define STORM_BATCH 64
+
 TRACED void traced_tick(void)
 {
 	sink++;
 }
 
+/* It begins with a push, which a probe can emulate; the other one has to be single-stepped. */
+#if defined(__x86_64__)
+__asm__(".text\n.globl traced_tock\n.type traced_tock, @function\n"
+	"traced_tock:\n push %rbp\n pop %rbp\n ret\n"
+	".size traced_tock, . - traced_tock\n");
+#else
+TRACED void traced_tock(void)
+{
+	sink++;
+}
+#endif
+
+static void storm(void (*function)(void))
+{
+	long long until = now() + STORM_MS * MS, begin = thread_cpu(), count = 0;
+
+	for (; now() < until; count += STORM_BATCH)
+		for (int i = 0; i < STORM_BATCH; i++)
+			function();
+	truth("ticks", count);
+	truth("tick_cpu_ns", thread_cpu() - begin);
+}
+
 void do_traced_storm(void)
 {
-	long long until = now() + 4000 * MS, count = 0;
+	storm(traced_tick);
+}
 
-	for (; now() < until; count++)
-		traced_tick();
-	truth("ticks", count);
+void do_traced_storm_push(void)
+{
+	storm(traced_tock);
 }

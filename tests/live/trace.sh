@@ -1,0 +1,254 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# dwell trace against programs that know how often their functions are called, how long that takes, and
+# which calls never return; what is dangerous is refused, what is not found says why.
+. tests/lib.sh
+need_root
+mount_tracefs
+
+work=$(mktemp -d)
+chmod 755 "$work"
+end() {
+	[ -z "${storm:-}" ] || kill "$storm" 2>/dev/null
+	[ -z "${pg_bin:-}" ] || as_postgres "$pg_bin/pg_ctl" -D "$work/pg" -m immediate stop >/dev/null 2>&1
+	rm -rf "$work"
+}
+trap end EXIT
+
+ORACLE=$(realpath "$TOOLS/workloads/oracle")
+file=$work/a.dwell
+
+# trace OPTIONS... -- COMMAND: its truth is in $work/truth, the report in $work/json
+trace() {
+	timeout 60 "$DWELL" trace -q -o "$file" "$@" >"$work/truth" 2>"$work/err"
+	"$DWELL" report --json "$file" >"$work/json" 2>>"$work/err"
+}
+
+# told KIND PROBE FIELD: the sum of a field over all series of a kind whose probe ends so
+told() {
+	jq --arg kind "$1" --arg probe "$2" "[.signals.func[]? | select(.kind == \$kind and (.probe | endswith(\$probe))) |
+		.$3] | add // 0" "$work/json"
+}
+
+truth() { awk -v key="$1" '$1 == key { sum += $2 } END { printf "%.0f", sum }' "$work/truth"; }
+
+equal() { [ "$1" = "$2" ] || { echo "$1, and not $2"; cat "$work/err"; return 1; }; }
+
+# near NS TRUTH COUNT: within 2 %, or 100 us for each
+near() {
+	awk -v a="$1" -v b="$2" -v n="$3" 'BEGIN {
+		by = a > b ? a - b : b - a
+		printf "%.0f, truth %.0f: %.2f %%, %.1f us each\n", a, b, 100 * by / (b + 1), by / n / 1000
+		exit !(n > 0 && (by <= 0.02 * b || by <= 100000 * n)) }'
+}
+
+refuses() {
+	local reason=$1
+	shift
+	! timeout 60 "$DWELL" trace "$@" >"$work/out" 2>"$work/err" && grep -q -- "$reason" "$work/err" ||
+		{ cat "$work/err"; return 1; }
+}
+
+# --- calls
+
+trace -u "$ORACLE:traced_sleep" -u "$ORACLE:traced_deep" -- "$ORACLE" traced-calls
+for name in sleep deep; do
+	calls=$(truth "${name}_calls")
+	check "$name: each of $calls calls is counted" equal "$(told call "traced_$name" count)" "$calls"
+	check "$name: their time" near "$(told call "traced_$name" sum_ns)" "$(truth "${name}_ns")" "$calls"
+	check "$name: none is unmatched" equal \
+		"$(told call "traced_$name" unmatched.orphan_start)$(told call "traced_$name" unmatched.orphan_end)" 00
+done
+
+trace -u "$ORACLE:traced_*" -- "$ORACLE" traced-jumps
+check "longjmp: who catches it returns" equal "$(told call traced_catch count)" "$(truth catch_calls)"
+check "longjmp: who is passed by does not" equal "$(told call traced_jump unmatched.orphan_start)" "$(truth jump_calls)"
+check "longjmp: nor is it counted as a call" equal "$(told call traced_jump count)" 0
+check "a thread's end: its open calls are counted" equal \
+	"$(told call traced_exit unmatched.orphan_start)" "$(truth exit_calls)"
+
+trace -u "$ORACLE:traced_returns" -- "$ORACLE" traced-returns
+for class in zero positive -1 -errno negative pointer; do
+	check "returned $class" equal "$(jq --arg class "$class" '[.signals.func[] | select(.returned == $class) | .count] |
+		add // 0' "$work/json")" "$(truth returns_each)"
+done
+
+# --- by what calls are told apart
+
+trace -u "$ORACLE:traced_sleep" -u "$ORACLE:traced_deep" --no-classes --by arg1 -- "$ORACLE" traced-calls
+check "--by arg1: each depth has its calls" equal "$(jq '[.signals.func[] | select(.probe | endswith("traced_deep")) |
+	"\(.by):\(.count)"] | sort | join(" ")' "$work/json")" \
+	"\"$(for i in $(seq 20); do echo "$i:50"; done | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//')\""
+trace -u "$ORACLE:traced_sleep" --no-classes --by ret -- "$ORACLE" traced-calls
+check "--by ret" equal "$(jq -c '[.signals.func[] | [.by, .count]]' "$work/json")" '[[1,200]]'
+trace -u "$ORACLE:traced_sleep" --by comm -- "$ORACLE" traced-calls
+check "--by comm" equal "$(told call "traced_sleep [oracle]" count)" 200
+trace -u "$ORACLE:traced_sleep" --by stack -- "$ORACLE" traced-calls
+# The first calls of a new process come before its files are known.
+check "--by stack names the caller" equal "$(jq '[.signals.funcstack[] | select(.stack | contains("< do_traced_calls <")) |
+	.count] | add >= 180' "$work/json")" true
+check "--by stack counts each call" equal "$(jq '[.signals.funcstack[].count] | add' "$work/json")" 200
+
+# --- slow calls, as they happen
+
+timeout 60 "$DWELL" trace -q --slow 1ms -u "$ORACLE:traced_sleep" -- "$ORACLE" traced-calls >/dev/null 2>"$work/out"
+check "--slow tells each slow call" equal "$(grep -c '^[0-9:.]* .* ms  oracle:traced_sleep  oracle (' "$work/out")" 200
+check "--slow shows who called" equal "$(grep -c "^	do_traced_calls" "$work/out")" 200
+
+# --- between probes
+
+trace --from "u:$ORACLE:traced_read" --to "u:$ORACLE:traced_write" --key arg1 -- "$ORACLE" traced-span
+check "--from, --to: across threads" equal "$(told span traced_write count)" "$(truth span_count)"
+check "--from, --to: the time" near "$(told span traced_write sum_ns)" "$(truth span_ns)" "$(truth span_count)"
+check "--from, --to: no end without a start" equal "$(told span traced_write unmatched.orphan_end)" 0
+trace --from "u:$ORACLE:traced_sleep" --to "ur:$ORACLE:traced_sleep" --key tid -- "$ORACLE" traced-calls
+check "--key tid, and a return" equal "$(told span traced_sleep count)" 200
+check "--key tid: the time" near "$(told span traced_sleep sum_ns)" "$(truth sleep_ns)" 200
+
+for pool in pool:blocking pool-busy:starvation; do
+	trace --pool "enqueue=u:$ORACLE:traced_enqueue,start=u:$ORACLE:traced_begin,end=u:$ORACLE:traced_end" --key arg1 \
+		-- "$ORACLE" "traced-${pool%:*}"
+	for kind in queueing execution sojourn; do
+		check "${pool%:*}: each task's $kind" equal "$(told $kind pool count)" "$(truth tasks)"
+		check "${pool%:*}: $kind takes as long" near "$(told $kind pool sum_ns)" "$(truth ${kind}_ns)" "$(truth tasks)"
+	done
+	check "${pool%:*}: the queue was as deep as it can be" equal "$(jq '[.signals.func[] | select(.kind == "depth") |
+		.max // .max_ns] | max > 30' "$work/json")" true
+	check "${pool%:*}: the verdict is ${pool#*:}" grep -q "pool: ${pool#*:}" "$work/json"
+done
+
+# --- USDT and tracepoints
+
+trace -U "$ORACLE:dwell_oracle:*" --by arg2 -- "$ORACLE" traced-span
+if [ "$(truth has_usdt)" = 1 ]; then
+	check "USDT: hits are counted" equal "$(told hit dwell_oracle:write count)" "$(truth span_count)"
+	check "USDT: arguments, also negative ones" equal "$(jq -c '[.signals.func[] | .by] | sort' "$work/json")" '[-7,7]'
+	trace --from "U:$ORACLE:dwell_oracle:read" --to "U:$ORACLE:dwell_oracle:write" --key arg1 -- "$ORACLE" traced-span
+	check "USDT: between two" equal "$(told span write count)" "$(truth span_count)"
+else
+	echo "ok - USDT # SKIP the oracle was built without sys/sdt.h"
+fi
+trace -t syscalls:sys_enter_clock_nanosleep -- "$ORACLE" traced-calls
+check "a tracepoint is counted" equal "$(told hit sys_enter_clock_nanosleep count)" \
+	$(($(truth sleep_calls) + $(truth deep_calls) / 20))
+if [ -e /sys/bus/event_source/devices/kprobe/type ]; then
+	trace -k __x64_sys_clock_nanosleep -- "$ORACLE" traced-calls
+	check "-k: a function of the kernel" equal "$(told call clock_nanosleep count)" \
+		$(($(truth sleep_calls) + $(truth deep_calls) / 20))
+else
+	check "-k without kprobes says so" refuses "kprobe" -k do_nanosleep -d 1s
+fi
+
+# --- what is refused, and what is not there
+
+check "malloc is refused" refuses 'called so often' -n -u libc.so.6:malloc
+check "so is the kernel's scheduler" refuses 'called so often' -n -k __schedule
+check "setjmp's return would crash" refuses 'does not return as other' -n -u libc.so.6:_setjmp
+check "an IFUNC is not the function" refuses 'chosen at run time' -n -u libc.so.6:memcpy
+check "--limit holds" refuses 'more than --limit 64' -n -u 'libc.so.6:*'
+strip -o "$work/stripped" "$ORACLE"
+check "a stripped file is said to be" refuses 'stripped' -n -u "$work/stripped:traced_sleep"
+check "so is an unknown name" refuses 'has no function' -n -u "$ORACLE:traced_nowhere"
+check "an offset must be code" refuses 'not in the code' -n -u "$ORACLE:0x10"
+check "a script is no program" refuses 'interpreter' -n -u "tests/lib.sh:main"
+cat >"$work/inlined.c" <<-'END'
+	#include <stdio.h>
+	static inline __attribute__((always_inline)) int folded(int n) { return n * 3; }
+	int main(int argc, char **argv) { (void)argv; return printf("%d\n", folded(argc)) < 0; }
+END
+if gcc -g -O2 "$work/inlined.c" -o "$work/inlined" 2>/dev/null; then
+	check "an inlined function is said to be" refuses 'inlined' -n -u "$work/inlined:folded"
+fi
+cat >"$work/throws.cc" <<-'END'
+	#include <stdexcept>
+	__attribute__((noinline)) int thrower(int n) { if (n % 2) throw std::runtime_error("x"); return n; }
+	int main() { int c = 0; for (int i = 0; i < 20; i++) try { c += thrower(i); } catch (std::exception &) {} return c == 0; }
+END
+if g++ -O1 "$work/throws.cc" -o "$work/throws" 2>/dev/null; then
+	check "an exception must not pass a return probe" refuses 'exception' -u "$work/throws:thrower" -- "$work/throws"
+	trace -u "$work/throws:thrower" --count -- "$work/throws"
+	check "but calls of a C++ function are counted, by the name that people know" equal \
+		"$(told hit 'thrower(int)' count)" 20
+fi
+cp "$ORACLE" "$work/updated"
+"$work/updated" traced-storm >/dev/null &
+storm=$!
+sleep 0.2
+rm "$work/updated"
+cp "$work/stripped" "$work/updated"
+check "a process has its own file, which is another by now" sh -c \
+	"'$DWELL' trace -n -p $storm -u '$work/updated:traced_tick' 2>&1 | grep -q 'maps another file'"
+check "what is called all the time is refused" refuses 'not traced: the traps' -p "$storm" -d 1 \
+	-u "$work/updated:traced_tick"
+kill "$storm"
+wait "$storm" 2>/dev/null
+storm=
+
+if command -v go >/dev/null; then
+	cat >"$work/main.go" <<-'END'
+		package main
+		import "time"
+		//go:noinline
+		func work(n int) int { time.Sleep(time.Millisecond); return n * 2 }
+		func main() { s := 0; for i := 0; i < 50; i++ { s += work(i) }; println(s) }
+	END
+	(cd "$work" && HOME=$work GOFLAGS=-mod=mod GO111MODULE=off timeout 200 go build -o gone main.go) >/dev/null 2>&1
+	check "no return probe on Go" refuses 'Go program' -u "$work/gone:main.work" -- "$work/gone"
+	trace -u "$work/gone:main.work" --count -- "$work/gone"
+	check "but its calls are counted" equal "$(told hit main.work count)" 50
+fi
+
+# --- a real client of a real PostgreSQL
+
+# Some machines let nobody but root read who their users are, and initdb wants to know.
+install -m 644 /etc/passwd "$work/passwd"
+as_postgres() {
+	# shellcheck disable=SC2016 # for the shell inside
+	unshare --mount sh -c 'mount --bind "$0" /etc/passwd &&
+		exec setpriv --reuid=postgres --regid=postgres --clear-groups "$@"' "$work/passwd" "$@"
+}
+pg_bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1)
+if [ -n "$pg_bin" ] && id postgres >/dev/null 2>&1; then
+	mkdir "$work/pg"
+	chown postgres "$work/pg"
+	as_postgres "$pg_bin/initdb" -D "$work/pg" -A trust >/dev/null 2>&1
+	as_postgres "$pg_bin/pg_ctl" -D "$work/pg" -w -o "-c listen_addresses= -k $work/pg" start >/dev/null 2>&1
+	for i in $(seq 30); do echo 'SELECT pg_sleep(0.02);'; done >"$work/queries.sql"
+	trace -u libpq.so.5:PQexec -u libpq.so.5:PQsendQuery -- \
+		psql -q -h "$work/pg" -U postgres -f "$work/queries.sql" postgres
+	queries=$(($(told call PQsendQuery count) + $(told call PQexec count)))
+	check "PQexec or PQsendQuery of psql: each of 30 queries ($queries)" [ "$queries" -ge 30 ]
+	trace -u libpq.so.5:PQexec -- "$pg_bin/pgbench" -h "$work/pg" -U postgres -i postgres
+	check "PQexec of pgbench -i is measured ($(told call PQexec count) calls)" [ "$(told call PQexec count)" -ge 5 ]
+	cat >"$work/client.c" <<-'END'
+		#include <postgresql/libpq-fe.h>
+		#include <stdio.h>
+		#include <time.h>
+		static long long now(void)
+		{
+			struct timespec t;
+			clock_gettime(CLOCK_MONOTONIC, &t);
+			return t.tv_sec * 1000000000LL + t.tv_nsec;
+		}
+		int main(int argc, char **argv)
+		{
+			PGconn *db = PQconnectdb(argv[argc - 1]);
+			long long sum = 0;
+			for (int i = 0; i < 50; i++) {
+				long long begin = now();
+				PQclear(PQexec(db, "SELECT pg_sleep(0.01)"));
+				sum += now() - begin;
+			}
+			printf("queries 50\nqueries_ns %lld\n", sum);
+			return PQstatus(db) != CONNECTION_OK;
+		}
+	END
+	if gcc "$work/client.c" -o "$work/client" -lpq 2>/dev/null; then
+		trace -u libpq.so.5:PQexec -- "$work/client" "host=$work/pg user=postgres dbname=postgres"
+		check "PQexec: each query of a client" equal "$(told call PQexec count)" "$(truth queries)"
+		check "PQexec: its time" near "$(told call PQexec sum_ns)" "$(truth queries_ns)" "$(truth queries)"
+	fi
+else
+	echo "ok - PQexec # SKIP there is no PostgreSQL"
+fi
+finish
