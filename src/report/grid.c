@@ -57,9 +57,9 @@ static void print_line(const struct page *page, const struct grid *grid, size_t 
 	size_t last = from;
 
 	for (size_t c = from; c < to; c++)
-		if (widths[c])
+		if (widths[c] && *(heads ? heads[c] : cells[c]))
 			last = c;
-	for (size_t c = from; c < to; c++)
+	for (size_t c = from; c <= last && c < to; c++)
 		print_cell(page, grid, c, heads ? heads[c] : cells[c], widths[c], c == last);
 }
 

@@ -54,12 +54,16 @@ struct list_rows {
 	bool is_cut; /* there are more */
 };
 
+/* The fields of a key that a view names. */
+enum { FIELD_AT_DETAIL, FIELD_AT_OBJECT, FIELD_AT_MORE, FIELDS };
+
 /* One of a signal's measures. */
 struct measure {
 	struct hist all; /* of all series */
 	u64 orphan_starts, orphan_ends, expired;
-	size_t series;	 /* with a row of their own */
-	size_t left_out; /* series that have none: they are in `all` alone */
+	bool uses[FIELDS]; /* a field of the key is other than 0 in some series */
+	size_t series;	   /* with a row of their own */
+	size_t left_out;   /* series that have none: they are in `all` alone */
 };
 
 /* For a person: a series, or the sum of those that differ in nothing but processes of one name. */
@@ -126,6 +130,10 @@ static inline bool series_is_other(const struct series_key *key)
 
 /* The order of rows: largest sum first. */
 int series_compare(const struct series_row *x, const struct series_row *y);
+
+/* A field of the view, and its value; NULL: the measure does not use it, for a person. */
+const struct series_field *series_field_at(const struct measured *of, const struct series_key *key,
+					   int at, u64 *ret_value);
 
 /* What a person reads for a field; "" if it is not used. Not escaped. */
 void series_field_text(const struct digest *digest, const struct measured *of,

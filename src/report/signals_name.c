@@ -107,6 +107,33 @@ void series_field_text(const struct digest *digest, const struct measured *of,
 	}
 }
 
+/* 0 in each series of a measure: says something only if that is a name or a state. */
+static bool means_something(const struct series_field *field)
+{
+	switch (field->kind) {
+	case FIELD_NAME:
+		return field->name_count && *field->names[0] && strcmp(field->names[0], "-") != 0;
+	case FIELD_STATE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+const struct series_field *series_field_at(const struct measured *of, const struct series_key *key,
+					   int at, u64 *ret_value)
+{
+	const struct series_field *fields[FIELDS] = {&of->view->detail, &of->view->object,
+						     &of->view->more};
+	const u64 values[FIELDS] = {key->detail, key->object, key->more};
+
+	if (fields[at]->kind == FIELD_NONE || series_is_other(key) ||
+	    (!of->measures[key->kind].uses[at] && !means_something(fields[at])))
+		return NULL;
+	*ret_value = values[at];
+	return fields[at];
+}
+
 static int compare(u64 a, u64 b)
 {
 	return a < b ? -1 : a > b;
@@ -209,9 +236,13 @@ void series_row_text(const struct digest *digest, const struct measured *of,
 	if (of->view->kind_count > 1)
 		add_word(buf, size, of->view->kinds[row->key.kind].name);
 	add_word(buf, size, row->process);
-	if (series_is_other(&row->key))
-		return;
-	series_field_text(digest, of, &of->view->detail, row->key.detail, word, sizeof(word));
-	add_word(buf, size, word);
-	add_word(buf, size, row->object_name);
+	for (int at = 0; at < FIELDS; at++) {
+		u64 value;
+		const struct series_field *field = series_field_at(of, &row->key, at, &value);
+
+		if (!field || field->kind == FIELD_STACK)
+			continue;
+		series_field_text(digest, of, field, value, word, sizeof(word));
+		add_word(buf, size, word);
+	}
 }

@@ -273,6 +273,15 @@ static void name_row(const struct digest *digest, const struct measured *of, str
 	row->process = copy ? copy : "";
 }
 
+static void note_fields(struct measure *measure, const struct series_key *key)
+{
+	if (series_is_other(key))
+		return;
+	measure->uses[FIELD_AT_DETAIL] |= key->detail != 0;
+	measure->uses[FIELD_AT_OBJECT] |= key->object != 0;
+	measure->uses[FIELD_AT_MORE] |= key->more != 0;
+}
+
 static void finish_rows(struct reading *reading)
 {
 	struct signals *signals = &reading->digest->signals;
@@ -289,7 +298,10 @@ static void finish_rows(struct reading *reading)
 		struct measured *of = &signals->of[i];
 
 		for (size_t r = 0; r < of->row_count; r++) {
-			add_hist(&of->measures[of->rows[r]->key.kind].all, &of->rows[r]->hist);
+			struct measure *measure = &of->measures[of->rows[r]->key.kind];
+
+			add_hist(&measure->all, &of->rows[r]->hist);
+			note_fields(measure, &of->rows[r]->key);
 			name_row(reading->digest, of, of->rows[r]);
 		}
 		if (of->row_count)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The largest series of a measure, as a table. */
+/* The largest series of a measure, or a few of each, as a table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,38 +9,43 @@
 #define SHOWN	     10 /* of a signal, in the report */
 #define SHOWN_LEAST  3	/* of each of its measures */
 #define SHOWN_ALONE  30 /* of each measure, with --signal */
+#define SHOWN_MIXED  12 /* of many measures in one table */
 #define STACK_FRAMES 8
 
-static size_t rows_shown(const struct digest *digest, const struct measured *of)
+size_t text_measures(const struct measured *of)
 {
-	size_t kinds = 0, each;
+	size_t count = 0;
 
-	if (digest->options->signals)
-		return SHOWN_ALONE;
 	for (size_t i = 0; i < of->view->kind_count; i++)
-		kinds += of->measures[i].all.count > 0;
-	each = SHOWN / (kinds ? kinds : 1);
-	return each > SHOWN_LEAST ? each : SHOWN_LEAST;
+		count += of->measures[i].all.count > 0;
+	return count;
+}
+
+static size_t at_least(size_t share, size_t least)
+{
+	return share > least ? share : least;
 }
 
 /* Stacks are too long for a column: they have lines of their own. */
-static const struct series_field *column_field(const struct series_field *field)
+static bool is_column(const struct series_field *field)
 {
-	return field->kind == FIELD_NONE || field->kind == FIELD_STACK ? NULL : field;
+	return field->kind != FIELD_NONE && field->kind != FIELD_STACK;
 }
 
-static void add_heads(const struct measured *of, struct grid *grid)
+static void add_heads(const struct measured *of, bool is_mixed, struct grid *grid)
 {
 	static const char *const numbers[] = {"count", "total", "p50", "p90", "p99", "max"};
-	const struct series_field *fields[] = {&of->view->detail, &of->view->object,
-					       &of->view->more};
+	const struct series_field *fields[FIELDS] = {&of->view->detail, &of->view->object,
+						     &of->view->more};
 
+	if (is_mixed)
+		grid->heads[grid->columns++] = "measure";
 	grid->heads[grid->columns++] = "process";
-	for (size_t i = 0; i < 3; i++)
-		if (column_field(fields[i]))
+	for (size_t i = 0; i < FIELDS; i++)
+		if (is_column(fields[i]))
 			grid->heads[grid->columns++] = fields[i]->name;
 	grid->texts = grid->columns;
-	for (size_t i = 0; i < 6; i++) {
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		grid->is_right[grid->columns] = true;
 		grid->heads[grid->columns++] = numbers[i];
 	}
@@ -54,18 +59,18 @@ static void add_text(struct grid *grid, size_t *column, const char *text)
 static void add_key(const struct digest *digest, const struct measured *of,
 		    const struct series_row *row, struct grid *grid, size_t *column)
 {
-	const struct signal_view *view = of->view;
-	const struct series_field *fields[] = {&view->detail, &view->object, &view->more};
-	const u64 values[] = {row->key.detail, row->key.object, row->key.more};
+	const struct series_field *fields[FIELDS] = {&of->view->detail, &of->view->object,
+						     &of->view->more};
 
 	add_text(grid, column, row->process);
-	for (size_t i = 0; i < 3; i++) {
+	for (int at = 0; at < FIELDS; at++) {
 		char name[SIGNALS_NAME_BYTES] = "";
+		u64 value;
 
-		if (!column_field(fields[i]))
+		if (!is_column(fields[at]))
 			continue;
-		if (!series_is_other(&row->key))
-			series_field_text(digest, of, fields[i], values[i], name, sizeof(name));
+		if (series_field_at(of, &row->key, at, &value))
+			series_field_text(digest, of, fields[at], value, name, sizeof(name));
 		add_text(grid, column, name);
 	}
 }
@@ -79,6 +84,29 @@ static void add_numbers(enum series_unit unit, const struct hist *hist, struct g
 	add_text(grid, column, VALUE(unit, hist_percentile(hist, 0.9)));
 	add_text(grid, column, VALUE(unit, hist_percentile(hist, 0.99)));
 	add_text(grid, column, VALUE(unit, hist->max));
+}
+
+/* Of nobody and of nothing: all of it. */
+static void name_all(struct grid *grid)
+{
+	for (size_t c = 0; c < grid->texts; c++)
+		if (*grid->cells[grid->rows][c])
+			return;
+	snprintf(grid->cells[grid->rows][0], GRID_TEXT, "all");
+}
+
+static void add_row(const struct digest *digest, const struct measured *of,
+		    const struct series_row *row, bool is_mixed, struct grid *grid)
+{
+	const struct series_kind *kind = &of->view->kinds[row->key.kind];
+	size_t column = 0;
+
+	if (is_mixed)
+		add_text(grid, &column, kind->name);
+	add_key(digest, of, row, grid, &column);
+	add_numbers(kind->unit, &row->hist, grid, &column);
+	name_all(grid);
+	grid->rows++;
 }
 
 static u64 stack_of(const struct signal_view *view, const struct series_key *key)
@@ -108,49 +136,68 @@ static void print_stacks(const struct digest *digest, const struct page *page,
 	}
 }
 
-static void add_row(const struct digest *digest, const struct measured *of,
-		    const struct series_row *row, struct grid *grid)
+/* The largest of a measure into the grid: how many there are. */
+static size_t add_measure(const struct digest *digest, const struct measured *of, u32 kind,
+			  size_t most, bool is_mixed, struct grid *grid,
+			  const struct series_row **shown)
 {
-	size_t column = 0;
+	size_t series = of->measures[kind].left_out, until = grid->rows + most;
 
-	add_key(digest, of, row, grid, &column);
-	add_numbers(of->view->kinds[row->key.kind].unit, &row->hist, grid, &column);
-	/* Of nobody and of nothing: all of it. */
-	if (grid->texts == 1 && !*grid->cells[grid->rows][0])
-		snprintf(grid->cells[grid->rows][0], GRID_TEXT, "all");
-	grid->rows++;
-}
-
-void text_series(const struct digest *digest, const struct page *page, const struct measured *of,
-		 u32 kind)
-{
-	const struct measure *measure = &of->measures[kind];
-	const struct series_row *shown[SHOWN_ALONE];
-	size_t most = rows_shown(digest, of), series = measure->left_out;
-	u64 shown_sum = 0;
-	struct grid *grid = calloc(1, sizeof(*grid));
-
-	if (!grid)
-		return;
-	add_heads(of, grid);
 	for (size_t i = 0; i < of->alike_count; i++) {
 		const struct series_row *row = of->alike[i].row;
 
 		if (row->key.kind != kind || !row->hist.count)
 			continue;
 		series++;
-		if (grid->rows == most)
+		if (grid->rows == until || grid->rows == GRID_ROWS_MAX)
 			continue;
 		shown[grid->rows] = row;
-		shown_sum += row->hist.sum;
-		add_row(digest, of, row, grid);
+		add_row(digest, of, row, is_mixed, grid);
 	}
+	return series;
+}
+
+void text_series(const struct digest *digest, const struct page *page, const struct measured *of,
+		 u32 kind)
+{
+	size_t most = digest->options->signals ? SHOWN_ALONE
+					       : at_least(SHOWN / text_measures(of), SHOWN_LEAST);
+	const struct series_row *shown[GRID_ROWS_MAX];
+	struct grid *grid = calloc(1, sizeof(*grid));
+	u64 rest = of->measures[kind].all.sum;
+	size_t series;
+
+	if (!grid)
+		return;
+	add_heads(of, false, grid);
+	series = add_measure(digest, of, kind, most, false, grid, shown);
 	grid_print(page, grid);
+	for (size_t i = 0; i < grid->rows; i++)
+		rest -= shown[i]->hist.sum < rest ? shown[i]->hist.sum : rest;
 	if (series > grid->rows)
 		fprintf(page->out, "  and %s more, with %s of the total\n",
-			NUMBER(series - grid->rows),
-			SHARE(measure->all.sum > shown_sum ? measure->all.sum - shown_sum : 0,
-			      measure->all.sum));
+			NUMBER(series - grid->rows), SHARE(rest, of->measures[kind].all.sum));
+	print_stacks(digest, page, of, shown, grid->rows);
+	free(grid);
+}
+
+void text_series_mixed(const struct digest *digest, const struct page *page,
+		       const struct measured *of)
+{
+	size_t most = at_least(SHOWN_MIXED / text_measures(of), 1), series = 0;
+	const struct series_row *shown[GRID_ROWS_MAX];
+	struct grid *grid = calloc(1, sizeof(*grid));
+
+	if (!grid)
+		return;
+	add_heads(of, true, grid);
+	for (u32 kind = 0; kind < of->view->kind_count; kind++)
+		if (of->measures[kind].all.count)
+			series += add_measure(digest, of, kind, most, true, grid, shown);
+	grid_print(page, grid);
+	if (series > grid->rows)
+		fprintf(page->out, "  and %s more: --signal %s\n", NUMBER(series - grid->rows),
+			of->name);
 	print_stacks(digest, page, of, shown, grid->rows);
 	free(grid);
 }

@@ -8,6 +8,7 @@
 #include "humps.h"
 #include "value.h"
 
+#define MEASURES_APART	 2  /* more of them share a table, in the report */
 #define HISTOGRAMS_SHOWN 10 /* of single series, of each measure */
 
 static const char *const costs[] = {
@@ -149,21 +150,29 @@ static void print_share(const struct page *page, const struct measured *of)
 	}
 }
 
-static void print_signal(const struct digest *digest, const struct page *page,
-			 const struct measured *of)
+static void print_measures(const struct digest *digest, const struct page *page,
+			   const struct measured *of)
 {
-	bool is_empty = true;
-
-	print_heading(page, of);
 	for (u32 kind = 0; kind < of->view->kind_count; kind++) {
 		if (!of->measures[kind].all.count)
 			continue;
-		is_empty = false;
 		print_measure(page, of, kind);
 		text_series(digest, page, of, kind);
 		print_histograms(digest, page, of, kind);
 	}
-	if (is_empty)
+}
+
+static void print_signal(const struct digest *digest, const struct page *page,
+			 const struct measured *of)
+{
+	bool is_short = !digest->options->signals && !digest->options->histograms;
+
+	print_heading(page, of);
+	if (is_short && text_measures(of) > MEASURES_APART)
+		text_series_mixed(digest, page, of);
+	else
+		print_measures(digest, page, of);
+	if (!text_measures(of))
 		print_line(page, "", "nothing was measured");
 	for (size_t i = 0; i < of->remarks.count; i++)
 		print_line(page, "- ", of->remarks.text[i]);

@@ -29,13 +29,21 @@ static void add_parts(const struct slow_row *slow, char *line, size_t size)
 	}
 }
 
-static void add_values(const struct signal_view *view, const struct slow_row *slow, char *line,
-		       size_t size)
+/* Their names say what they are, as those of lists' columns do. */
+static void add_values(const struct digest *digest, const struct signal_view *view,
+		       const struct slow_row *slow, char *line, size_t size)
 {
-	for (int i = 0; i < 2; i++)
-		if (view->value_names[i])
-			format_add(line, size, ", %s %s", view->value_names[i],
-				   NUMBER(slow->value[i]));
+	for (int i = 0; i < 2; i++) {
+		char head[LIST_HEAD_BYTES], value[SIGNALS_NAME_BYTES];
+		const char *name = view->value_names[i];
+
+		/* Of a thread that is not known there is nothing to say. */
+		if (!name || (list_is_tid(name) && !slow->value[i]))
+			continue;
+		list_head(name, head, sizeof(head));
+		list_number(digest, name, (s64)slow->value[i], value, sizeof(value));
+		format_add(line, size, ", %s %s", head, value);
+	}
 }
 
 static void print_event(const struct digest *digest, const struct page *page,
@@ -55,7 +63,7 @@ static void print_event(const struct digest *digest, const struct page *page,
 	if (slow->tid && slow->tid != slow->key.tgid)
 		format_add(line, sizeof(line), ", tid %u", slow->tid);
 	format_add(line, sizeof(line), ", until %s", DURATION(end_ns));
-	add_values(of->view, slow, line, sizeof(line));
+	add_values(digest, of->view, slow, line, sizeof(line));
 	add_parts(slow, line, sizeof(line));
 	page_wrap(page, at, at + 2, line);
 	series_stack_text(digest, slow->stack, STACK_FRAMES, text, sizeof(text));

@@ -240,7 +240,8 @@ static const struct signal_list lists[] = {
 	 .about = "who was spoken to",
 	 .table = "peers",
 	 .columns = "pid, peer AS peer_object, sum(took) AS took_ns, size AS size_bytes, "
-		    "from_stack, max(ts) AS ts_ns, note, 0.5 AS ratio, NULL AS empty",
+		    "from_stack, max(ts) AS ts_ns, note, 0.5 AS ratio, 501 AS holder, 502 AS tid, "
+		    "NULL AS empty",
 	 .order = "took_ns DESC",
 	 .group = "peer",
 	 .shown = 2},
@@ -251,7 +252,7 @@ static const struct signal_view view = {
 	.detail = {.name = "op", .kind = FIELD_NAME, .names = ops, .name_count = 2},
 	.object = {.name = "file", .kind = FIELD_OBJECT},
 	.more = {.name = "stack", .kind = FIELD_STACK},
-	.value_names = {"asked_bytes", "given_bytes"},
+	.value_names = {"asked_bytes", "left"},
 	.cost = COST_PER_EVENT,
 	.price = "some 0.2 us each",
 	.lists = lists,
@@ -291,8 +292,12 @@ static void fill_fake(struct measured *of)
 	of->rows[2] = fake_row(1, 0, 7001, 102, 4096);
 	of->rows[3] = fake_row(2, 0, SERIES_OTHER, 0, 1);
 	of->rows[3]->process = of->rows[3]->detail_name = of->rows[3]->object_name = "(other)";
-	for (size_t i = 0; i < 4; i++)
-		hist_merge(&of->measures[of->rows[i]->key.kind].all, &of->rows[i]->hist);
+	for (size_t i = 0; i < 4; i++) {
+		struct measure *measure = &of->measures[of->rows[i]->key.kind];
+
+		hist_merge(&measure->all, &of->rows[i]->hist);
+		measure->uses[FIELD_AT_OBJECT] = true;
+	}
 	of->slow[0] = (struct slow_row){
 		.key = of->rows[0]->key,
 		.ts_ns = 1500000000,
@@ -302,6 +307,22 @@ static void fill_fake(struct measured *of)
 		.value = {4096, 512},
 		.part = {[SLOW_PART_CPU] = 2000000, [SLOW_PART_DISK] = 18000000},
 	};
+}
+
+/* Their names are nobody's. */
+static void free_fake(struct digest *digest)
+{
+	struct measured *of = &digest->signals.of[0];
+
+	signals_free_alike(of);
+	signals_free_lists(of);
+	for (size_t i = 0; i < of->row_count; i++)
+		free(of->rows[i]);
+	free(of->rows);
+	free(of->measures);
+	free(of->slow);
+	free(of->lists);
+	digest->signals.count = 0;
 }
 
 static void fake_session(sqlite3 *db)
@@ -332,10 +353,12 @@ static void all_that_a_signal_can_have_is_shown(void **state)
 	assert_int_equal(digest.signals.of[0].lists[0].row_count, 3);
 	assert_int_equal(signals_find_alike(&digest, &digest.signals.of[0]), 0);
 	signals_judge(&digest);
+	text_signals(&digest, &page);
 	options.signals = 1;
 	text_signals(&digest, &page);
 	fclose(page.out);
 	reads_as_before("signals-fake", text);
+	free_fake(&digest);
 	digest_free(&digest);
 	sqlite3_close(db);
 }
@@ -379,6 +402,7 @@ static void lists_are_json_too(void **state)
 	assert_int_equal(number(row, "asked_bytes"), 4096);
 	assert_int_equal(number(json_object_get(row, "parts"), "disk_ns"), 18000000);
 	json_decref(root);
+	free_fake(&digest);
 	digest_free(&digest);
 	sqlite3_close(db);
 }
