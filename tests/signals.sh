@@ -29,7 +29,7 @@ measure() {
 }
 
 # truth KEY: what the oracle said; lines of one key are added
-truth() { awk -v key="$1" '$1 == key { sum += $2 } END { printf "%d\n", sum }' "$work/truth"; }
+truth() { awk -v key="$1" '$1 == key { sum += $2 } END { printf "%.0f\n", sum }' "$work/truth"; }
 
 # sum SIGNAL CONDITION FIELD: over the series for which the condition, jq's, holds
 sum() { jq "[.signals[\"$1\"][] | select($2) | .$3] | add // 0" "$json"; }

@@ -24,9 +24,17 @@ static void release(void *state)
 	hash_free(&book->entries);
 }
 
+/* Errors between the kernel and itself: a signal came, and the call is made again, or is EINTR. */
+static const char *const restarts[] = {"ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND", NULL,
+				       "ERESTART_RESTARTBLOCK"};
+#define RESTARTS_FIRST 512
+
 static void name_error(u64 number, char *to, size_t size)
 {
 	const char *name = strerrorname_np((int)number);
+
+	if (number >= RESTARTS_FIRST && number < RESTARTS_FIRST + ARRAY_SIZE(restarts))
+		name = restarts[number - RESTARTS_FIRST];
 
 	if (name)
 		snprintf(to, size, "%s", name);

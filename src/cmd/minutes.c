@@ -112,13 +112,16 @@ static void add_labels(struct minutes *minutes, const struct follow_options *opt
 	}
 }
 
-static void add_stacks(struct minutes *minutes, const struct stack_options *stacks)
+static void add_stacks(struct minutes *minutes, const struct stack_options *stacks,
+		       u64 stack_one_in)
 {
 	add_number(minutes, "freq", stacks->is_off ? 0 : stacks->freq);
 	if (stacks->is_off)
 		return;
 	add_number(minutes, "min_block_ns", stacks->min_block_ns);
 	add_number(minutes, "seed", stacks->seed);
+	if (stack_one_in)
+		add_number(minutes, "stack_one_in", stack_one_in);
 }
 
 static void begin_burst(struct minutes *minutes)
@@ -191,7 +194,7 @@ void minutes_begin(struct minutes *minutes, const struct follow_options *options
 		snprintf(filter, sizeof(filter), "command");
 	add_fact(minutes, "filter", filter);
 	add_fact(minutes, "max_overhead", options->max_overhead);
-	add_stacks(minutes, &options->stacks);
+	add_stacks(minutes, &options->stacks, options->signals.stack_one_in);
 	add_fact(minutes, "note", options->note);
 	add_labels(minutes, options);
 	send_rows(minutes);

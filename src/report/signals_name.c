@@ -109,13 +109,14 @@ void series_field_text(const struct digest *digest, const struct measured *of,
 	}
 }
 
-/* 0 in each series of a measure: says something only if that is a name or a state. */
+/* 0 in each series of a measure: says something only if that is a name, a state or a CPU. */
 static bool means_something(const struct series_field *field)
 {
 	switch (field->kind) {
 	case FIELD_NAME:
 		return field->name_count && *field->names[0] && strcmp(field->names[0], "-") != 0;
 	case FIELD_STATE:
+	case FIELD_CPU:
 		return true;
 	default:
 		return false;
