@@ -51,7 +51,7 @@ printf '#include "src/model/signal.h"\nint main(void) { return signal_rows[63].s
 links() {
 	local signals
 	mapfile -t signals < <(find "$copy/signals" -name '*.c' ! -name '*.bpf.c')
-	$CC -std=gnu11 -D_GNU_SOURCE -I"$copy" "$copy/main.c" "$copy"/src/model/{hist,signal,stack_ids,view}.c "$copy"/src/base/*.c \
+	$CC -std=gnu11 -D_GNU_SOURCE -I"$copy" "$copy/main.c" "$copy"/src/model/{hist,labels,signal,stack_ids,view}.c "$copy"/src/base/*.c \
 		"${signals[@]}" "$@" -o "$copy/a.out" -lm
 }
 does_not_link() { ! links -w 2>/dev/null; }
