@@ -97,6 +97,7 @@ struct inode {
 	unsigned short i_mode;
 	struct super_block *i_sb;
 	unsigned long i_ino;
+	u32 i_generation;
 };
 
 struct qstr {
