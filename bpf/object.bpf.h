@@ -98,7 +98,7 @@ static __always_inline bool object_of_fd(struct task_struct *task, u32 fd, struc
 	return true;
 }
 
-/* And which one. */
+/* And which one. The number of one that was deleted is soon another's, of another generation. */
 static __always_inline void object_identify(struct object *object)
 {
 	struct inode *inode = object->inode;
@@ -108,7 +108,9 @@ static __always_inline void object_identify(struct object *object)
 	if (object->sock)
 		object->id = object_id_of_sock(object->sock, number);
 	else
-		object->id = object_mix(number, BPF_CORE_READ(inode, i_sb, s_dev));
+		object->id =
+			object_mix(number, BPF_CORE_READ(inode, i_sb, s_dev) |
+						   (u64)BPF_CORE_READ(inode, i_generation) << 32);
 }
 
 static __always_inline u16 object_kind(const struct object *object, u32 family, u32 type)

@@ -121,6 +121,7 @@ struct inode {
 	struct super_block *i_sb;
 	unsigned long i_ino;
 	struct file_lock_context *i_flctx;
+	u32 i_generation;
 };
 
 struct qstr {

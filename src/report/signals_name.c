@@ -21,7 +21,9 @@ static void name_size(u64 log2, char *buf, size_t size)
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
 
-	if (log2 < 64)
+	if (!log2)
+		snprintf(buf, size, "any");
+	else if (log2 < 64)
 		snprintf(buf, size, "<= %llu %s", 1ULL << log2 % 10, units[log2 / 10]);
 	else
 		snprintf(buf, size, "%" PRIu64, (uint64_t)log2);

@@ -197,7 +197,7 @@ static void slow_events_are_rows_with_their_parts(void **state)
 	signal_slow.flush(slow, 2, &sink);
 	assert_int_equal(row_count, 2);
 	assert_string_equal(rows[0],
-			    "slow: 2 99 'runq' 'wait' 5 7 6 7 0 0 10 1011 1 2 4 6 0 0 0 0");
+			    "slow: 2 99 'runq' 'wait' 5 7 6 7 0 0 10 1011 1 2 4 6 0 0 0 0 0 0");
 	assert_int_equal(slow->no_stack, 1);
 	assert_int_equal(slow->refused, 1);
 	free(slow);

@@ -119,6 +119,12 @@ void do_files(void)
 		must(read(ends[0], data, 1) == 1, "read from it");
 	unlink("dwell-first");
 	unlink("dwell-second");
+
+	/* A deleted file's number is soon another's. */
+	fd = open_here("dwell-fourth", O_RDWR | O_CREAT | O_TRUNC);
+	many("dwell-fourth.write", 11, BLOCK, write_block, fd);
+	close(fd);
+	unlink("dwell-fourth");
 }
 
 /*
