@@ -29,6 +29,7 @@ static void report_all(sqlite3 *db)
 		{.json = true, .execs = true, .threads = true, .kernel = true},
 		{.stacks = true, .kernel = true},
 		{.why = "blocked", .kernel = true},
+		{.signals = ~0ULL, .histograms = true, .kernel = true},
 	};
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)

@@ -27,7 +27,7 @@ static const char usage[] =
 	"  -h, --help     this text\n"
 	"\n"
 	"Exit status: 0 dwell works here, 77 it cannot, 64 wrong usage, 1 failed.\n"
-	"Overhead: 3 to 5 seconds, 2 of them on a CPU; nothing stays attached.\n"
+	"Overhead: 4 to 10 seconds, half of them on a CPU; nothing stays attached.\n"
 	"\n"
 	"Examples:\n"
 	"  sudo dwell doctor\n"

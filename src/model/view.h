@@ -56,14 +56,14 @@ enum cost_class {
 
 /* Rows that a signal lists besides its series: of a table of its own. */
 struct signal_list {
-	const char *name;  /* heading, and key in JSON */
-	const char *about; /* one line */
-	const char *table; /* one of the signal's own */
-	const char *
-		columns; /* SQL, with names: x_ns is a time, x_bytes a size, x_stack a stack's id */
-	const char *order; /* SQL: the most interesting first */
-	const char *group; /* SQL: of GROUP BY; NULL: none */
-	size_t shown;	   /* at most so many in text; JSON has up to 1,000 */
+	const char *name;    /* heading, and key in JSON */
+	const char *about;   /* one line */
+	const char *table;   /* one of the signal's own */
+	const char *columns; /* SQL; its names say what is in it: src/report/text_signals.h,
+				list_number() */
+	const char *order;   /* SQL: the most interesting first */
+	const char *group;   /* SQL: of GROUP BY; NULL: none */
+	size_t shown;	     /* at most so many in text; JSON has up to 1,000 */
 };
 
 /* A series, read from a session: what a signal's own judgement gets to see. */

@@ -14,7 +14,7 @@
 #define SURE	    6	  /* standard deviations */
 #define LEAST_SHARE 200	  /* a hump has one of so many values at least */
 #define LEAST_COUNT 20
-#define APART	    2	/* times as large is the next hump, at least */
+#define APART	    4	/* times as large is the next hump, at least */
 #define NEAR	    1.5 /* an average within so many times of a hump is in it */
 #define DENSE	    24	/* from here on each bucket has a whole number in it */
 

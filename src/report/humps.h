@@ -28,7 +28,7 @@ struct humps {
 
 /*
  * Humps that stand apart: a valley of less than half of the lower one, deeper than chance makes it,
- * an octave between them, and enough values in each.
+ * two octaves between them, and enough values in each.
  */
 void humps_find(const struct hist *hist, struct humps *ret_humps);
 

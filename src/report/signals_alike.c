@@ -31,6 +31,10 @@ static void key_of(const struct digest *digest, const struct series_row *row,
 		.object = key->object,
 		.more = key->more,
 	};
+	/* Of whom no name is known, nobody is alike. */
+	if (key->tgid && !*comm)
+		snprintf(ret_group->comm, sizeof(ret_group->comm), "pid %u %llu", key->tgid,
+			 (unsigned long long)key->start_ns);
 	memcpy(ret_group->comm, comm, strnlen(comm, sizeof(ret_group->comm) - 1));
 }
 

@@ -17,8 +17,14 @@ static bool ends_in(const char *name, const char *suffix)
 	return length > end && !strcmp(name + length - end, suffix);
 }
 
-static void number_text(const struct digest *digest, const char *column, s64 number, char *buf,
-			size_t size)
+/* As in the ledger, those who hold and wake are threads. */
+bool list_is_tid(const char *column)
+{
+	return ends_in(column, "_tid") || !strcmp(column, "holder") || !strcmp(column, "waker");
+}
+
+void list_number(const struct digest *digest, const char *column, s64 number, char *buf,
+		 size_t size)
 {
 	u64 value = number > 0 ? (u64)number : 0;
 
@@ -35,8 +41,10 @@ static void number_text(const struct digest *digest, const char *column, s64 num
 		format_object(digest, (u64)number, buf, size);
 	else if (!strcmp(column, "pid"))
 		series_process_text(digest, value, 0, buf, size);
-	else if (ends_in(column, "_tid"))
+	else if (list_is_tid(column) && value)
 		format_tid(digest, (u32)value, buf, size);
+	else if (!strcmp(column, "tid"))
+		snprintf(buf, size, "%" PRId64, (int64_t)number);
 	else if (number < 0)
 		snprintf(buf, size, "%" PRId64, (int64_t)number);
 	else
@@ -48,7 +56,7 @@ static bool is_text(const struct list_rows *list, size_t column)
 	const char *name = list->columns[column];
 
 	if (ends_in(name, "_stack") || ends_in(name, "_object") || !strcmp(name, "pid") ||
-	    ends_in(name, "_tid"))
+	    list_is_tid(name))
 		return true;
 	for (size_t i = 0; i < list->row_count; i++)
 		if (list->rows[i][column].kind == LIST_TEXT)
@@ -62,7 +70,7 @@ static void cell_text_of(const struct digest *digest, const char *column,
 	char text[2 * SIGNALS_NAME_BYTES] = "";
 
 	if (cell->kind == LIST_NUMBER)
-		number_text(digest, column, cell->number, text, sizeof(text));
+		list_number(digest, column, cell->number, text, sizeof(text));
 	else if (cell->kind == LIST_REAL)
 		snprintf(text, sizeof(text), "%.3g", cell->real);
 	else if (cell->kind == LIST_TEXT)
@@ -71,7 +79,7 @@ static void cell_text_of(const struct digest *digest, const char *column,
 }
 
 /* Words in a head: what its suffix says is in the values. */
-static void head_of(const char *column, char *buf, size_t size)
+void list_head(const char *column, char *buf, size_t size)
 {
 	static const char *const suffixes[] = {"_ns", "_bytes", "_stack", "_object", "_tid"};
 
@@ -87,7 +95,7 @@ static void head_of(const char *column, char *buf, size_t size)
 }
 
 static void fill(const struct digest *digest, const struct list_rows *list, size_t most,
-		 struct grid *grid, char (*heads)[48])
+		 struct grid *grid, char (*heads)[LIST_HEAD_BYTES])
 {
 	size_t order[SIGNALS_COLUMNS_MAX], count = 0;
 
@@ -100,7 +108,7 @@ static void fill(const struct digest *digest, const struct list_rows *list, size
 	}
 	grid->columns = count;
 	for (size_t c = 0; c < count; c++) {
-		head_of(list->columns[order[c]], heads[c], sizeof(heads[c]));
+		list_head(list->columns[order[c]], heads[c], sizeof(heads[c]));
 		grid->heads[c] = heads[c];
 		grid->is_right[c] = c >= grid->texts;
 	}
@@ -118,7 +126,7 @@ static void print_list(const struct digest *digest, const struct page *page,
 	size_t most =
 		digest->options->signals && about->shown < SHOWN_ALONE ? SHOWN_ALONE : about->shown;
 	struct grid *grid = list->row_count ? calloc(1, sizeof(*grid)) : NULL;
-	char heads[SIGNALS_COLUMNS_MAX][48], line[512] = "";
+	char heads[SIGNALS_COLUMNS_MAX][LIST_HEAD_BYTES], line[512] = "";
 
 	if (!grid)
 		return;

@@ -23,6 +23,17 @@ void text_histogram(const struct digest *digest, const struct page *page, const 
 void text_slow(const struct digest *digest, const struct page *page, const struct measured *of);
 void text_lists(const struct digest *digest, const struct page *page, const struct measured *of);
 
+/*
+ * What the name of a column says of the numbers in it: x_ns is a time, ts_ns a moment, x_bytes a
+ * size, x_stack a stack, x_object an object, pid a process, x_tid, holder and waker a thread. Not
+ * escaped.
+ */
+#define LIST_HEAD_BYTES 48
+void list_number(const struct digest *digest, const char *column, s64 number, char *buf,
+		 size_t size);
+void list_head(const char *column, char *buf, size_t size);
+bool list_is_tid(const char *column);
+
 /* Texts in rows: as columns where they fit beside the numbers, else above them. */
 #define GRID_COLUMNS_MAX 16
 #define GRID_ROWS_MAX	 32

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Single events that took long: what they were, what their time was, and from where. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "../base/clock.h"
 #include "text_signals.h"
@@ -30,30 +29,21 @@ static void add_parts(const struct slow_row *slow, char *line, size_t size)
 	}
 }
 
-/* Its name says what it is, as those of lists' columns do. */
-static void add_value(const char *name, u64 value, char *line, size_t size)
+/* Their names say what they are, as those of lists' columns do. */
+static void add_values(const struct digest *digest, const struct signal_view *view,
+		       const struct slow_row *slow, char *line, size_t size)
 {
-	static const struct {
-		const char *suffix;
-		enum series_unit unit;
-	} suffixes[] = {{"_ns", UNIT_NS}, {"_bytes", UNIT_BYTES}, {"", UNIT_COUNT}};
-	size_t length = strlen(name), i = 0, end;
+	for (int i = 0; i < 2; i++) {
+		char head[LIST_HEAD_BYTES], value[SIGNALS_NAME_BYTES];
+		const char *name = view->value_names[i];
 
-	for (;; i++) {
-		end = strlen(suffixes[i].suffix);
-		if (length >= end && !strcmp(name + length - end, suffixes[i].suffix))
-			break;
+		/* Of a thread that is not known there is nothing to say. */
+		if (!name || (list_is_tid(name) && !slow->value[i]))
+			continue;
+		list_head(name, head, sizeof(head));
+		list_number(digest, name, (s64)slow->value[i], value, sizeof(value));
+		format_add(line, size, ", %s %s", head, value);
 	}
-	format_add(line, size, ", %.*s %s", (int)(length - end), name,
-		   VALUE(suffixes[i].unit, value));
-}
-
-static void add_values(const struct signal_view *view, const struct slow_row *slow, char *line,
-		       size_t size)
-{
-	for (int i = 0; i < 2; i++)
-		if (view->value_names[i])
-			add_value(view->value_names[i], slow->value[i], line, size);
 }
 
 static void print_event(const struct digest *digest, const struct page *page,
@@ -73,7 +63,7 @@ static void print_event(const struct digest *digest, const struct page *page,
 	if (slow->tid && slow->tid != slow->key.tgid)
 		format_add(line, sizeof(line), ", tid %u", slow->tid);
 	format_add(line, sizeof(line), ", until %s", DURATION(end_ns));
-	add_values(of->view, slow, line, sizeof(line));
+	add_values(digest, of->view, slow, line, sizeof(line));
 	add_parts(slow, line, sizeof(line));
 	page_wrap(page, at, at + 2, line);
 	series_stack_text(digest, slow->stack, STACK_FRAMES, text, sizeof(text));

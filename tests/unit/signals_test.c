@@ -240,7 +240,8 @@ static const struct signal_list lists[] = {
 	 .about = "who was spoken to",
 	 .table = "peers",
 	 .columns = "pid, peer AS peer_object, sum(took) AS took_ns, size AS size_bytes, "
-		    "from_stack, max(ts) AS ts_ns, note, 0.5 AS ratio, NULL AS empty",
+		    "from_stack, max(ts) AS ts_ns, note, 0.5 AS ratio, 501 AS holder, 502 AS tid, "
+		    "NULL AS empty",
 	 .order = "took_ns DESC",
 	 .group = "peer",
 	 .shown = 2},
