@@ -8,6 +8,7 @@
 
 #define LONG_NS		NS_PER_MS /* waits above are long; a convoy's are below */
 #define LONG_WAITS	10	  /* fewer say little */
+#define HELD_WAITS	5	  /* likewise, of what holders do */
 #define CONVOY_WAITS	1000
 #define CONVOY_WAITERS	3
 #define STARVED_PERCENT 30 /* of the time that it held the lock, the holder had no CPU */
@@ -99,6 +100,8 @@ static void judge_lock(const struct series_set *set, const struct series_row *ro
 		       "and more. holder_stack has where it is let go.",
 		       row->object_name, row->process, (unsigned long long)waiters,
 		       waiters == 1 ? "" : "s", (unsigned long long)wait->count, DURATION(p99));
+	if (wait->count < HELD_WAITS)
+		return;
 	if (!judge_holder(set, row, remarks) && find(set, row, LOCKS_HELD) && p95 >= LONG_NS)
 		remark(remarks, "%s: its holders ran meanwhile: do less while it is held.",
 		       row->object_name);
