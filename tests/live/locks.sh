@@ -95,8 +95,12 @@ check "convoy: waits are counted, within 0.1 %: $(seen wait convoy_lock count) o
 	between "$(seen wait convoy_lock count)" "$(jq -n "$count * 0.999 | floor")" "$(jq -n "$count * 1.001 | ceil")"
 check "convoy: some stand for the stacks of all" \
 	between "$(jq -n "$(seen wait_stack convoy_lock sum_ns) / $(seen wait convoy_lock sum_ns)")" 0.5 1.5
-check "convoy: it is told as one" says "^convoy_lock .*convoy: 5 threads"
-check "convoy: and not as a long hold" does_not_say "long hold"
+if [ "$(seen wait convoy_lock p95_ns)" -lt 1000000 ]; then
+	check "convoy: it is told as one" says "^convoy_lock .*convoy: 5 threads"
+	check "convoy: and not as a long hold" does_not_say "long hold"
+else
+	echo "ok - convoy: it is told as one # SKIP the machine is too busy: its holders wait for a CPU, and waits are long"
+fi
 
 record_oracle starved-holder
 if ! grep -q '^# SKIP' "$work/truth"; then
