@@ -8,6 +8,7 @@
 
 #define LONG_NS		NS_PER_MS /* waits above are long; a convoy's are below */
 #define LONG_WAITS	10	  /* fewer say little */
+#define HELD_WAITS	5	  /* likewise, of what holders do */
 #define CONVOY_WAITS	1000
 #define CONVOY_WAITERS	3
 #define STARVED_PERCENT 30 /* of the time that it held the lock, the holder had no CPU */
@@ -54,8 +55,8 @@ static u64 percent(u64 part, u64 whole)
 	return whole ? (u64)(100.0 * (double)part / (double)whole + 0.5) : 0;
 }
 
-/* Why it was held that long: what its holders did meanwhile. */
-static void judge_holder(const struct series_set *set, const struct series_row *row,
+/* Why it was held that long: what its holders did meanwhile. False: they ran. */
+static bool judge_holder(const struct series_set *set, const struct series_row *row,
 			 struct remarks *remarks)
 {
 	u64 held = sum_of(set, row, LOCKS_HELD);
@@ -73,6 +74,7 @@ static void judge_holder(const struct series_set *set, const struct series_row *
 		       "%s: the holder was blocked itself %llu %% of the time that others waited "
 		       "for it: it waits for something while it holds the lock.",
 		       row->object_name, (unsigned long long)block);
+	return queue >= STARVED_PERCENT || block >= BLOCKED_PERCENT;
 }
 
 static void judge_lock(const struct series_set *set, const struct series_row *row,
@@ -95,10 +97,14 @@ static void judge_lock(const struct series_set *set, const struct series_row *ro
 		remark(remarks,
 		       "%s in %s: a long hold: %llu thread%s waited %llu times, 1 %% of them for "
 		       "%s "
-		       "and more: do less while it is held; holder_stack has where it is let go.",
+		       "and more. holder_stack has where it is let go.",
 		       row->object_name, row->process, (unsigned long long)waiters,
 		       waiters == 1 ? "" : "s", (unsigned long long)wait->count, DURATION(p99));
-	judge_holder(set, row, remarks);
+	if (wait->count < HELD_WAITS)
+		return;
+	if (!judge_holder(set, row, remarks) && find(set, row, LOCKS_HELD) && p95 >= LONG_NS)
+		remark(remarks, "%s: its holders ran meanwhile: do less while it is held.",
+		       row->object_name);
 }
 
 static void judge_broadcast(const struct series_row *row, struct remarks *remarks)

@@ -7,7 +7,7 @@
 #ifndef DWELL_LOCKS_KERNEL_BPF_H
 #define DWELL_LOCKS_KERNEL_BPF_H
 
-#define KERNEL_WAITS_MAX 16 /* between two switches; a power of two */
+#define KERNEL_WAITS_MAX 64 /* between two switches; a power of two */
 
 struct kernel_wait {
 	u64 start_ns; /* of the process */

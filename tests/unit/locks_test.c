@@ -51,7 +51,9 @@ static void long_hold_has_few_long_waits(void **state)
 	(void)state;
 	add_row(&made, LOCKS_WAIT, 200, 5 * NS_PER_MS);
 	add_row(&made, LOCKS_WAITER, 2, 1);
+	add_row(&made, LOCKS_HELD, 200, 5 * NS_PER_MS);
 	judge(&made);
+	assert_true(says(&made, "its holders ran meanwhile: do less"));
 	assert_true(says(&made, "a_lock in program (7): a long hold: 2 threads waited 200 times"));
 	assert_false(says(&made, "convoy"));
 }
@@ -90,6 +92,7 @@ static void holder_without_a_cpu_is_told(void **state)
 	judge(&made);
 	assert_true(says(&made, "the holder waited for a CPU 83 % of the time that others waited"));
 	assert_false(says(&made, "blocked itself"));
+	assert_false(says(&made, "do less"));
 }
 
 static void holder_that_waits_is_told(void **state)

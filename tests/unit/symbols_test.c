@@ -366,6 +366,33 @@ static void own_functions_are_named(void **state)
 	close(fd);
 }
 
+static int known_variable[8] = {1};
+int known_zeroes[4];
+
+/* Those with values and those of zeroes alone; functions are none of them. */
+static void own_variables_are_named(void **state)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct symbols *symbols = NULL;
+	struct elf_file file;
+	u64 bias = 0, offset = 0;
+
+	(void)state;
+	assert_int_equal(elf_file_open(fd, &file), 0);
+	assert_int_equal(symbols_build_data(&file, NULL, &symbols), 0);
+	dl_iterate_phdr(take_first, &bias);
+	assert_string_equal(symbols_name_at(symbols, (u64)&known_variable[2] - bias, &offset),
+			    "known_variable");
+	assert_int_equal(offset, 8);
+	assert_string_equal(symbols_name_at(symbols, (u64)known_zeroes - bias, &offset),
+			    "known_zeroes");
+	assert_int_equal(offset, 0);
+	assert_null(symbols_name_at(symbols, (u64)own_variables_are_named - bias, &offset));
+	symbols_close(symbols);
+	elf_file_close(&file);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -380,6 +407,7 @@ int main(void)
 		cmocka_unit_test(names_that_are_not_found_take_room),
 		cmocka_unit_test(section_beyond_the_file_is_passed_over),
 		cmocka_unit_test(own_functions_are_named),
+		cmocka_unit_test(own_variables_are_named),
 	};
 
 	return cmocka_run_group_tests_name("symbols", tests, NULL, NULL);
