@@ -69,7 +69,7 @@ enum measure_option {
 	"  --slow TIME          of their events, tell those so long one by one (default\n"         \
 	"                       10ms; 0: none)\n"                                                  \
 	"  --pair-limit TIME    a start waits so long for its end (default 5s)\n"                  \
-	"  --alloc-every SIZE   alloc: one sample for so many bytes (default 512K; 1: all)\n"      \
+	"  --alloc-every SIZE   alloc: a sample for so many bytes (default 512K; 1: all)\n"        \
 	"  --kernel[=SIZE]      alloc: the kernel's own allocations, too, so large (64K)\n"        \
 	"  --live               alloc: what is freed again, too; then free has a probe\n"          \
 	"  --force              alloc: go on, whatever it costs\n"
