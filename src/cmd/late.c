@@ -189,20 +189,42 @@ static void find_sites(struct late *late, struct late_file *file, int fd)
 	worker_finding_close(late->worker);
 }
 
+/* Once: what is missing from here on. */
+static void fill_up(struct late *late, u32 pid)
+{
+	if (!late->is_full)
+		log_info("alloc: %zu processes have probes, and there is no room for more: malloc "
+			 "is not measured in process %u, nor in those that come now",
+			 late->attached_count, pid);
+	late->is_full = true;
+}
+
+static void attach_part(struct late *late, const struct late_file *file,
+			const struct late_part *part, u32 pid)
+{
+	const struct probe *spec = &late->probes->items[part->probe];
+	/* Else each place has a perf event and a link. */
+	size_t links = spec->kind == PROBE_UPROBE_SESSION ? 1 : 2 * part->places.count;
+	int err = -EMFILE;
+
+	if (late->link_count + links <= LATE_LINKS_MAX)
+		err = capture_attach_late(late->capture, part->probe, file->fd, &part->places,
+					  (pid_t)pid);
+	if (!err)
+		late->link_count += links;
+	else if (err == -EMFILE || err == -ENFILE)
+		fill_up(late, pid);
+	else if (err != -ESRCH)
+		log_verbose("alloc: without %s in process %u: %s", spec->program, pid,
+			    strerror(-err));
+}
+
 /* pid 0: in all processes. */
 static void attach(struct late *late, const struct late_file *file, u32 pid)
 {
-	for (size_t i = 0; i < file->part_count; i++) {
-		const struct late_part *part = &file->parts[i];
-		int err = part->places.count
-				  ? capture_attach_late(late->capture, part->probe, file->fd,
-							&part->places, (pid_t)pid)
-				  : 0;
-
-		if (err && err != -ESRCH)
-			log_info("alloc: without %s in process %u: %s",
-				 late->probes->items[part->probe].program, pid, strerror(-err));
-	}
+	for (size_t i = 0; i < file->part_count && !late->is_full; i++)
+		if (file->parts[i].places.count)
+			attach_part(late, file, &file->parts[i], pid);
 }
 
 static void keep_file(struct late *late, const struct late_file *file, int fd, const char *path)
@@ -253,12 +275,8 @@ static void on_process(void *context, u32 pid)
 	for (size_t i = 0; i < late->pid_count; i++)
 		if (late->pids[i] == pid)
 			return;
-	if (late->attached_count == LATE_PROCESSES_MAX) {
-		if (!late->is_full_told)
-			log_info("alloc: there were %d processes: malloc is not measured in those "
-				 "that come now",
-				 LATE_PROCESSES_MAX);
-		late->is_full_told = true;
+	if (late->is_full || late->attached_count == LATE_PROCESSES_MAX) {
+		fill_up(late, pid);
 		return;
 	}
 	late->attached_count++;

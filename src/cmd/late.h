@@ -20,6 +20,7 @@
 #define LATE_PARTS_MAX	   12  /* programs */
 #define LATE_FILES_MAX	   16  /* that allocate */
 #define LATE_PROCESSES_MAX 256 /* over the whole time */
+#define LATE_LINKS_MAX	   512 /* descriptors, of which a process most often may have 1,024 */
 
 /* Where a file has places for one program. */
 struct late_part {
@@ -51,13 +52,14 @@ struct late {
 	size_t file_count;
 	u32 pids[LATE_PROCESSES_MAX]; /* that live */
 	size_t pid_count;
+	size_t link_count;		  /* descriptors that are taken, which none gives back */
 	size_t attached_count;		  /* processes that had probes, also if they are gone */
 	bool is_for_all;		  /* whoever maps a file is followed */
 	bool is_wanted;			  /* there are such probes */
 	bool is_forced;			  /* by --force */
 	bool is_given_up;		  /* they cost too much */
 	bool is_told;			  /* what they cost */
-	bool is_full_told;		  /* that there are too many processes */
+	bool is_full;			  /* no process more can have them; told */
 	double limit;			  /* most of one CPU's time */
 	u64 price_ns[LATE_FUNCTIONS_MAX]; /* of one call, as its dearest place has it */
 	u64 return_ns;			  /* and of its return, where that has a probe */

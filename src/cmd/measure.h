@@ -73,7 +73,7 @@ enum measure_option {
 	"  --pair-limit TIME    a start waits so long for its end (default 5s)\n"                  \
 	"  --stacks 1/N         of system calls and page faults that are measured, one in\n"       \
 	"                       N has its stack taken (default: none)\n"                           \
-	"  --alloc-every SIZE   alloc: one sample for so many bytes (default 512K; 1: all)\n"      \
+	"  --alloc-every SIZE   alloc: a sample for so many bytes (default 512K; 1: all)\n"        \
 	"  --kernel[=SIZE]      alloc: the kernel's own allocations, too, so large (64K)\n"        \
 	"  --live               alloc: what is freed again, too; then free has a probe\n"          \
 	"  --force              alloc: go on, whatever it costs\n"
