@@ -114,7 +114,8 @@ for pool in pool:blocking pool-busy:starvation; do
 	done
 	check "${pool%:*}: the queue was as deep as it can be" equal "$(jq '[.signals.func[] | select(.kind == "depth") |
 		.max // .max_ns] | max > 30' "$work/json")" true
-	check "${pool%:*}: the verdict is ${pool#*:}" grep -q "pool: ${pool#*:}" "$work/json"
+	check "${pool%:*}: the verdict is ${pool#*:}" equal "$(jq -r '.remarks.func[]?' "$work/json" |
+		sed -n 's/^\(pool: [a-z]*\).*/\1/p')" "pool: ${pool#*:}"
 done
 
 # --- USDT and tracepoints
