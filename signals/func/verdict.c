@@ -7,7 +7,8 @@
 
 /* A queue that takes less than so much of the time in the pool is none to speak of. */
 #define QUEUE_SHARE_LEAST 0.10
-/* Of the execution: above the first workers wait, below the second they work. */
+/* Of the execution without waits for a CPU: above the first workers wait, below the second they
+ * work. */
 #define BLOCKED_SHARE_HIGH 0.66
 #define BLOCKED_SHARE_LOW  0.33
 /* Of the time in the queue: of tasks that came while a worker had nothing to do. */
@@ -46,8 +47,9 @@ static bool has_idle_workers(const struct totals *totals)
 static void judge_pool(const struct totals *totals, struct remarks *remarks)
 {
 	double execution = totals->sum[FUNC_KIND_EXECUTION];
-	double blocked = execution ? totals->sum[FUNC_KIND_BLOCKED] / execution : 0;
 	double runnable = execution ? totals->sum[FUNC_KIND_RUNNABLE] / execution : 0;
+	double own = execution - totals->sum[FUNC_KIND_RUNNABLE];
+	double blocked = own > 0 ? totals->sum[FUNC_KIND_BLOCKED] / own : 0;
 	double queue = mean(totals, FUNC_KIND_QUEUEING) / 1e6;
 
 	if (totals->sum[FUNC_KIND_QUEUEING] <
@@ -67,9 +69,10 @@ static void judge_pool(const struct totals *totals, struct remarks *remarks)
 	}
 	if (blocked > BLOCKED_SHARE_HIGH)
 		remark(remarks,
-		       "pool: blocking: all workers have tasks, and are blocked for %.0f %% of the "
-		       "time: more workers would help, or calls that do not block",
-		       100 * blocked);
+		       "pool: blocking: all workers have tasks, and are blocked for %.0f %% of "
+		       "their own time (%.0f %% waiting for a CPU): more workers would help, or "
+		       "calls that do not block",
+		       100 * blocked, 100 * runnable);
 	else if (blocked < BLOCKED_SHARE_LOW)
 		remark(remarks,
 		       "pool: starvation: all workers have tasks and work on them (%.0f %% "
@@ -79,8 +82,8 @@ static void judge_pool(const struct totals *totals, struct remarks *remarks)
 						    : "more workers, or less work");
 	else
 		remark(remarks,
-		       "pool: mixed: all workers have tasks; they are blocked for %.0f %% of the "
-		       "time, and wait for a CPU for %.0f %%",
+		       "pool: mixed: all workers have tasks; they are blocked for %.0f %% of their "
+		       "own time, and wait for a CPU for %.0f %%",
 		       100 * blocked, 100 * runnable);
 }
 
