@@ -133,6 +133,24 @@ static __noinline u32 series_make(struct series_key *key)
 	return slot;
 }
 
+static __always_inline bool series_key_is(const struct series_key *a, const struct series_key *b)
+{
+	return a->start_ns == b->start_ns && a->tgid == b->tgid && a->signal == b->signal &&
+	       a->kind == b->kind && a->detail == b->detail && a->object == b->object &&
+	       a->more == b->more;
+}
+
+/*
+ * Whether a place, at which a caller found the key before, is still the key's: that is faster than
+ * to look for it. It may have been taken back since, and be another's.
+ */
+static __always_inline bool series_is_at(const struct series_key *key, u32 slot)
+{
+	struct series_slot *place = bpf_map_lookup_elem(&series_slots, &slot);
+
+	return place && place->is_ready == 1 && series_key_is(&place->key, key);
+}
+
 static __always_inline u32 series_find(struct series_key *key)
 {
 	u32 *slot = bpf_map_lookup_elem(&series_index, key);
