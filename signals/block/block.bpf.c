@@ -16,6 +16,7 @@
 #define REQ_OP_MASK 0xff
 #define ERRNO_MAX   4095
 
+#define PLACES_MAX	 64
 #define SIZE_CLASS_LEAST 12 /* log2: what is smaller is not told apart */
 
 /* What is kept of a request beside its pair's own, in pair->value; pair->tag is its bytes. */
@@ -31,6 +32,21 @@ struct request_note {
 };
 
 _Static_assert(sizeof(struct request_note) == sizeof(((struct pair *)0)->value), "must fit");
+
+/*
+ * Where the last request of such a kind was counted: disks are few, and so are operations and
+ * sizes. Kinds may share an entry; who it is, the place itself tells.
+ */
+struct block_places {
+	u32 slots[BLOCK_SIZE + 1];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PLACES_MAX);
+	__type(key, u32);
+	__type(value, struct block_places);
+} block_places SEC(".maps");
 
 static __always_inline struct request_note *note_of(struct pair *pair)
 {
@@ -234,24 +250,46 @@ static __always_inline void count_slow(struct series_key *key, const struct requ
 	slow_send(current_task(), key, &event);
 }
 
+static __always_inline struct block_places *places_of(const struct series_key *key)
+{
+	u32 place = object_mix(key->object ^ (u64)key->detail << 32, key->more) & (PLACES_MAX - 1);
+
+	return bpf_map_lookup_elem(&block_places, &place);
+}
+
+static __always_inline void add(struct block_places *places, struct series_key *key, u32 kind,
+				u64 value)
+{
+	u32 slot = places->slots[kind];
+
+	key->kind = (u8)kind;
+	if (!series_is_at(key, slot)) {
+		slot = series_find(key);
+		places->slots[kind] = slot;
+	}
+	series_add(slot, value);
+}
+
 /* All of it is done. */
 static __always_inline void request_end(struct request *request, u32 device, struct pair *pair)
 {
 	struct series_key key = key_of(request, device);
 	struct request_note *note = note_of(pair);
 	u64 now = bpf_ktime_get_ns(), begin = pair->begin_ns;
-	u64 issue = note->issue_ns ? note->issue_ns : begin;
+	u64 issue = note->issue_ns ? note->issue_ns : begin, class = size_class(note->done);
+	struct block_places *places;
 
 	key.detail += BLOCK_OPS * note->status;
-	key.kind = BLOCK_SIZE;
-	series_add(series_find(&key), note->done);
-	key.more = size_class(note->done);
-	key.kind = BLOCK_QUEUE;
-	series_add_span(series_find(&key), begin, issue);
-	key.kind = BLOCK_SERVICE;
-	series_add_span(series_find(&key), issue, now);
-	key.kind = BLOCK_TOTAL;
-	series_add_span(series_find(&key), begin, now);
+	key.more = class;
+	places = places_of(&key);
+	if (!places)
+		return; /* cannot be */
+	key.more = 0;
+	add(places, &key, BLOCK_SIZE, note->done);
+	key.more = class;
+	add(places, &key, BLOCK_QUEUE, issue > begin ? issue - begin : 0);
+	add(places, &key, BLOCK_SERVICE, now > issue ? now - issue : 0);
+	add(places, &key, BLOCK_TOTAL, now > begin ? now - begin : 0);
 	if (note->submitted != SERIES_NONE)
 		series_add_span(note->submitted, begin, now);
 	if (SIGNAL_IS_ON(FILES) && note->call_ns)

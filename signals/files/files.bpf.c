@@ -117,16 +117,6 @@ int BPF_PROG(files_enter, struct pt_regs *regs, long number)
 
 /* --- the end --- */
 
-static __always_inline bool place_is(const struct series_key *key, u32 slot)
-{
-	struct series_slot *place = bpf_map_lookup_elem(&series_slots, &slot);
-
-	return place && place->is_ready == 1 && place->key.object == key->object &&
-	       place->key.start_ns == key->start_ns && place->key.tgid == key->tgid &&
-	       place->key.signal == key->signal && place->key.kind == key->kind &&
-	       place->key.detail == key->detail && place->key.more == key->more;
-}
-
 /* Only a file that has a place of its own is named: there may be more files than names. */
 static __always_inline void send_name(struct task_struct *task, u32 fd, u64 id)
 {
@@ -144,7 +134,7 @@ static __always_inline void add(struct files_task *call, struct series_key *key,
 				u64 value)
 {
 	key->kind = (u8)kind;
-	if (!place_is(key, call->slots[kind]))
+	if (!series_is_at(key, call->slots[kind]))
 		call->slots[kind] = series_find(key);
 	series_add(call->slots[kind], value);
 }
@@ -220,7 +210,7 @@ int BPF_PROG(files_exit, struct pt_regs *regs, long result)
 	before = call->slots[FILES_LATENCY];
 	add(call, &key, FILES_LATENCY, ns);
 	if (call->slots[FILES_LATENCY] != before && call->object &&
-	    place_is(&key, call->slots[FILES_LATENCY]))
+	    series_is_at(&key, call->slots[FILES_LATENCY]))
 		send_name(task, call->fd, call->object);
 	if (slow_is_told(SIG_FILES, ns))
 		tell_slow(ctx, task, account, call, &key, ns,

@@ -78,12 +78,13 @@ def counted():
 
 
 def against_fio():
-    for name, size, op in (("read", 12, 0), ("write", 16, 1)):
-        theirs = fio(name)
-        ours = [percentile("total", share, size) for share in (0.5, 0.9)]
-        for share, value in zip(("50", "90"), ours):
-            is_so = is_near(value, theirs["clat_ns"]["percentile"][f"{share}.000000"])
-            check(f"fio's own {name} p{share}", is_so, value, theirs["clat_ns"]["percentile"])
+    """What fio waits for its CPU when a request is done is in its times alone: where that is much, at the top."""
+    for name, size in (("read", 12), ("write", 16)):
+        theirs = fio(name)["clat_ns"]["percentile"]
+        for share in (10, 50, 90):
+            ours, own = percentile("total", share / 100, size), theirs[f"{share}.000000"]
+            is_so = is_near(ours, own) or (share == 90 and ours < own)
+            check(f"fio's own {name} p{share}", is_so, ours, theirs)
 
 
 def parts():
@@ -129,7 +130,7 @@ def tail():
     p50, p99 = (percentile("total", share) for share in (0.5, 0.99))
     mean = total("total") / all_of
     check("half of all are fast", p50 < 2e6 and p50 < mean / 2, p50, mean)
-    check("one in a hundred is not", p99 > 10 * p50 and p99 > 20e6, p99, p50)
+    check("one in a hundred is not", p99 > 20 * p50 and p99 > 5e6, p99, p50)
     theirs = slow["clat_ns"]["percentile"]["99.000000"]
     ours = percentile("service", 0.99, 14)
     check("the slow ones are as fio has them", is_near(ours, theirs), ours, theirs)
