@@ -14,9 +14,9 @@
 #define FUNC_SP(regs)	    ((regs)->sp)
 #define FUNC_RETURN_BYTES   8 /* a return takes its address from the stack */
 #elif defined(__TARGET_ARCH_arm64)
-#define FUNC_RETURNED(regs) ((regs)->regs[0])
-#define FUNC_SP(regs)	    ((regs)->sp)
-#define FUNC_RETURN_BYTES   0
+#define FUNC_RETURNED(context) ((context)->regs[0])
+#define FUNC_SP(regs)	       ((regs)->sp)
+#define FUNC_RETURN_BYTES      0
 #endif
 
 /* By its place, which only the spec knows: a context itself is read at fixed places alone. */

@@ -255,9 +255,11 @@ static __always_inline void call_end(struct cpu_regs *ctx, const struct func_spe
 	struct func_frame *frame = NULL;
 	struct series_key key = {};
 
+	/* On a thread where nothing began yet, it began before we came: that is no loss. */
+	if (!task || task->begin_ns != account->begin_ns)
+		return;
 	begin_key(&key, spec, FUNC_KIND_CALL, account);
-	if (task && task->begin_ns == account->begin_ns)
-		frame = take_call(task, sp, place);
+	frame = take_call(task, sp, place);
 	if (!frame) {
 		if (!lacks_starts())
 			series_count(series_find(&key), orphan_ends);

@@ -358,3 +358,18 @@ void do_traced_storm_push(void)
 {
 	storm(traced_tock);
 }
+
+#define STEADY_NS 50000LL
+
+/* So many a second, whatever comes between: who is late hurries. */
+void do_traced_steady(void)
+{
+	long long begin = now(), until = begin + 4000 * MS, count = 0;
+
+	for (; now() < until; count++) {
+		while (now() < begin + count * STEADY_NS)
+			;
+		traced_tock();
+	}
+	truth("ticks", count);
+}
