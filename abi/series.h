@@ -56,6 +56,7 @@ struct series_slot {
 struct series_share {
 	u64 limit;
 	u64 used;
+	u64 others;	   /* places of "other", by detail; beyond the limit, by a quarter of it */
 	u64 folded;	   /* values that went to "other" */
 	u64 lost;	   /* values for which not even that had a place */
 	u64 unpaired;	   /* starts that found no place in `pairs` */

@@ -127,10 +127,10 @@ static __noinline u32 series_fold(struct series_key *key)
 	known = bpf_map_lookup_elem(&series_index, &other);
 	if (known) {
 		slot = *known;
-	} else if (share->used < share->limit + share->limit / 4) {
+	} else if (share->others < share->limit / 4) {
 		slot = series_take_place(&other);
 		if (slot != SERIES_NONE)
-			__sync_fetch_and_add(&share->used, 1);
+			__sync_fetch_and_add(&share->others, 1);
 	}
 	if (slot == SERIES_NONE) {
 		other.detail = SERIES_ANY_DETAIL;

@@ -137,7 +137,7 @@ void do_traced_jumps(void)
 {
 	/* Nobody who is traced returns here: that the first one is gone shows when the next one
 	 * comes. */
-	for (int i = 0; i < LEAPS; i++)
+	for (volatile int i = 0; i < LEAPS; i++)
 		if (!setjmp(landing))
 			sink += traced_leap(i) + 1;
 	for (int i = 0; i < JUMPS; i++)
