@@ -12,7 +12,7 @@
 #include "cmd.h"
 
 static const char usage[] =
-	"Usage: dwell doctor [--host] [--json] [--color WHEN] [-v] [-q]\n"
+	"Usage: dwell doctor [--host] [--no-signals] [--json] [--color WHEN] [-v] [-q]\n"
 	"\n"
 	"Tries every kind of hook that dwell can use, for real, in four gates: the\n"
 	"environment, loading a program, attaching it, and one record delivered. Says of\n"
@@ -20,6 +20,7 @@ static const char usage[] =
 	"signals of dwell record -s: whether their hooks are to be had, and their price.\n"
 	"\n"
 	"  --host         also what to mend on this machine before measuring on it\n"
+	"  --no-signals   hooks alone, which takes a third of the time\n"
 	"  --json         the report as JSON (schema dwell.doctor/1) on stdout\n"
 	"  --color WHEN   auto (default), always or never; NO_COLOR is honoured\n"
 	"  -v, --verbose  also the kernel's and libbpf's whole words for each refusal\n"
@@ -34,19 +35,16 @@ static const char usage[] =
 	"  sudo dwell doctor --json | jq '.features[] | select(.status != \"ok\")'\n";
 
 struct options {
-	bool host, json, help, color;
+	bool host, no_signals, json, help, color;
 };
 
 static int parse(int argc, char **argv, struct options *options)
 {
 	static const struct option longs[] = {
-		{"host", no_argument, NULL, 'H'},
-		{"json", no_argument, NULL, 'j'},
-		{"color", required_argument, NULL, 'c'},
-		{"verbose", no_argument, NULL, 'v'},
-		{"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
+		{"host", no_argument, NULL, 'H'},    {"no-signals", no_argument, NULL, 'S'},
+		{"json", no_argument, NULL, 'j'},    {"color", required_argument, NULL, 'c'},
+		{"verbose", no_argument, NULL, 'v'}, {"quiet", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},    {0},
 	};
 	int option;
 
@@ -55,6 +53,9 @@ static int parse(int argc, char **argv, struct options *options)
 		switch (option) {
 		case 'H':
 			options->host = true;
+			break;
+		case 'S':
+			options->no_signals = true;
 			break;
 		case 'j':
 			options->json = true;
@@ -126,7 +127,7 @@ int cmd_doctor(int argc, char **argv)
 	progress = progress && log_level() == LOG_NORMAL;
 	if (progress)
 		signal(SIGINT, on_interrupt);
-	if (doctor_run(options.host, progress ? show_progress : NULL, &report))
+	if (doctor_run(options.host, !options.no_signals, progress ? show_progress : NULL, &report))
 		return EXIT_FAILED;
 	if (progress)
 		hide_progress();

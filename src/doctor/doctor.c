@@ -287,7 +287,8 @@ static int start_helpers(struct clinic *clinic)
 	return err;
 }
 
-int doctor_run(bool with_host, void (*progress)(const char *feature), struct doctor_report *ret)
+int doctor_run(bool with_host, bool with_signals, void (*progress)(const char *feature),
+	       struct doctor_report *ret)
 {
 	struct clinic clinic = {.report = ret, .token = clock_now_ns()};
 	u64 start = clock_now_ns();
@@ -303,7 +304,8 @@ int doctor_run(bool with_host, void (*progress)(const char *feature), struct doc
 	}
 	if (!err) {
 		judge(ret);
-		try_signals(&clinic, progress);
+		if (with_signals)
+			try_signals(&clinic, progress);
 		if (with_host)
 			ret->host_count = host_checks(ret->host);
 	}

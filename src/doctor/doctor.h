@@ -134,7 +134,8 @@ struct doctor_report {
 };
 
 /* progress may be NULL; it is told each feature before it is tried. */
-int doctor_run(bool with_host, void (*progress)(const char *feature), struct doctor_report *ret);
+int doctor_run(bool with_host, bool with_signals, void (*progress)(const char *feature),
+	       struct doctor_report *ret);
 void doctor_report_free(struct doctor_report *report);
 
 /* In brief: the verdict alone. */
