@@ -145,6 +145,7 @@ fi
 
 check "malloc is refused" refuses 'called so often' -n -u libc.so.6:malloc
 check "so is the kernel's scheduler" refuses 'called so often' -n -k __schedule
+check "so are the kernel's locks" refuses 'hang the host' -n -t lock:contention_begin
 check "setjmp's return would crash" refuses 'does not return as other' -n -u libc.so.6:_setjmp
 check "an IFUNC is not the function" refuses 'chosen at run time' -n -u libc.so.6:memcpy
 check "--limit holds" refuses 'more than --limit 64' -n -u 'libc.so.6:*'
