@@ -19,9 +19,8 @@
 #include "cmd.h"
 #include "trace.h"
 
-#define FRAMES_SHOWN 12
-#define LINES_MAX    200 /* of one window */
-#define TEXT_BYTES   256
+#define LINES_MAX  200 /* of one window */
+#define TEXT_BYTES 256
 
 struct reading {
 	int db_fd, wal_fd;
