@@ -18,7 +18,7 @@
 #define SAMPLE_ONE   16	 /* one in so many, at first */
 #define SAMPLE_LEAST 256 /* and at last */
 
-/* Nanoseconds, as measured on x86-64 of 2023; docs/trace.md has how. */
+/* Nanoseconds, as measured on x86-64 of 2023; docs/func.md has how. */
 static const double trap_ns[] = {
 	[PRICE_UNKNOWN] = 5500,
 	[PRICE_NOP5] = 500, /* 230, where the kernel replaces it, from 6.18 on */
