@@ -49,6 +49,10 @@ refuses() {
 		{ cat "$work/err"; return 1; }
 }
 
+tells_escaped() {
+	timeout 60 "$DWELL" trace -n -u "$work/hostile:traced_*sleep" 2>&1 | grep -qF 'traced_\x1b[31msleep:'
+}
+
 # --- calls
 
 trace -u "$ORACLE:traced_sleep" -u "$ORACLE:traced_deep" -- "$ORACLE" traced-calls
@@ -153,6 +157,8 @@ strip -o "$work/stripped" "$ORACLE"
 check "a stripped file is said to be" refuses 'stripped' -n -u "$work/stripped:traced_sleep"
 check "so is an unknown name" refuses 'has no function' -n -u "$ORACLE:traced_nowhere"
 check "an offset must be code" refuses 'not in the code' -n -u "$ORACLE:0x10"
+objcopy --redefine-sym "traced_sleep=$(printf 'traced_\033[31msleep')" "$ORACLE" "$work/hostile"
+check "a name cannot command the terminal" tells_escaped
 check "a script is no program" refuses 'interpreter' -n -u "tests/lib.sh:main"
 cat >"$work/inlined.c" <<-'END'
 	#include <stdio.h>
