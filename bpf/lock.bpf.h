@@ -54,6 +54,14 @@ static __always_inline void lock_tell_slow(struct task_struct *task,
 		slow_send(task, key, &event);
 }
 
+/* How many waits of this length that is, up or down by chance, so that it is right on average. */
+static __always_inline u64 lock_weight(u64 weight_ns, u64 ns)
+{
+	u64 whole = weight_ns / ns, rest = weight_ns % ns;
+
+	return whole + (rest && bpf_get_prandom_u32() % ns < rest);
+}
+
 /* weight_ns: what the stack stands for; 0: none was taken. */
 static __always_inline void lock_count_stacks(struct task_struct *task,
 					      const struct ledger_task *account, u64 ns,
@@ -72,7 +80,7 @@ static __always_inline void lock_count_stacks(struct task_struct *task,
 	if (stack) {
 		key.kind = LOCKS_WAIT_STACK;
 		key.more = stack;
-		series_add_weighted(series_find(&key), ns, weight_ns / ns);
+		series_add_weighted(series_find(&key), ns, lock_weight(weight_ns, ns));
 	}
 	if (account->waker_stack && account->waker_kind == WAKER_THREAD) {
 		key.kind = LOCKS_HOLDER_STACK;

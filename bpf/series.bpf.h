@@ -86,8 +86,11 @@ static __always_inline struct series_share *series_share_of(u32 signal)
 	return bpf_map_lookup_elem(&series_shares, &signal);
 }
 
-/* The place of a key that had none; SERIES_NONE if there is none left. */
-static __always_inline u32 series_take_place(struct series_key *key)
+/*
+ * The place of a key that had none; SERIES_NONE if there is none left. One that is new is added to
+ * *used: it is not, where another CPU was first.
+ */
+static __always_inline u32 series_take_place(struct series_key *key, u64 *used)
 {
 	struct series_slot *place;
 	u32 slot, *known;
@@ -104,6 +107,7 @@ static __always_inline u32 series_take_place(struct series_key *key)
 		known = bpf_map_lookup_elem(&series_index, key); /* another CPU was first */
 		return known ? *known : SERIES_NONE;
 	}
+	__sync_fetch_and_add(used, 1);
 	ledger_barrier();
 	place->is_ready = SERIES_READY;
 	return slot;
@@ -128,14 +132,12 @@ static __noinline u32 series_fold(struct series_key *key)
 	if (known) {
 		slot = *known;
 	} else if (share->others < share->limit / 4) {
-		slot = series_take_place(&other);
-		if (slot != SERIES_NONE)
-			__sync_fetch_and_add(&share->others, 1);
+		slot = series_take_place(&other, &share->others);
 	}
 	if (slot == SERIES_NONE) {
 		other.detail = SERIES_ANY_DETAIL;
 		known = bpf_map_lookup_elem(&series_index, &other);
-		slot = known ? *known : series_take_place(&other);
+		slot = known ? *known : series_take_place(&other, &share->others);
 	}
 	__sync_fetch_and_add(slot == SERIES_NONE ? &share->lost : &share->folded, 1);
 	return slot;
@@ -148,11 +150,9 @@ static __noinline u32 series_make(struct series_key *key)
 	u32 slot;
 
 	if (share && share->used < share->limit) {
-		slot = series_take_place(key);
-		if (slot != SERIES_NONE) {
-			__sync_fetch_and_add(&share->used, 1);
+		slot = series_take_place(key, &share->used);
+		if (slot != SERIES_NONE)
 			return slot;
-		}
 	}
 	return series_fold(key);
 }

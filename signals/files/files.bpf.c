@@ -82,6 +82,15 @@ static __always_inline u64 asked_bytes(struct pt_regs *regs, u32 op)
 				 : PT_REGS_PARM3(regs);
 }
 
+/* A call of another kind begins: if there is one under way, its end was not seen. */
+static __always_inline void forget(struct task_struct *task)
+{
+	struct files_task *call = bpf_task_storage_get(&files_tasks, task, NULL, 0);
+
+	if (call)
+		call->call_ns = 0;
+}
+
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(files_enter, struct pt_regs *regs, long number)
 {
@@ -98,8 +107,10 @@ int BPF_PROG(files_enter, struct pt_regs *regs, long number)
 		return 0;
 	fd = (u32)PT_REGS_PARM1(regs);
 	if ((u8)op != FILES_OPEN) {
-		if (!object_of_fd(task, fd, &object) || !is_file(&object))
+		if (!object_of_fd(task, fd, &object) || !is_file(&object)) {
+			forget(task);
 			return 0;
+		}
 		object_identify(&object);
 	}
 	call = bpf_task_storage_get(&files_tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -192,13 +203,14 @@ int BPF_PROG(files_exit, struct pt_regs *regs, long result)
 	u64 ns, returned = result > 0 ? result : 0;
 	u32 op, before;
 
-	op = account ? (u8)op_of(account->call) : FILES_NONE;
-	if (!op)
+	/* One that Tier B has left has no end. */
+	op = account && ledger_is_split(account) ? (u8)op_of(account->call) : FILES_NONE;
+	if (!op || !account->call_done_ns)
 		return 0;
 	call = bpf_task_storage_get(&files_tasks, task, NULL, 0);
 	if (!call || !call->call_ns)
 		return 0;
-	ns = account->last_ns > call->call_ns ? account->last_ns - call->call_ns : 0;
+	ns = account->call_done_ns; /* since then the thread may have waited for its CPU */
 	if (op == FILES_OPEN && result >= 0 && !take_opened(task, call, (u32)result)) {
 		call->call_ns = 0;
 		return 0;

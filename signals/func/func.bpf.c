@@ -66,7 +66,7 @@ __noinline int func_drop_calls(u32 left)
 	for (u32 i = 0; task && i < FUNC_DEPTH_MAX && task->depth > left; i++) {
 		struct func_frame *frame = frame_at(task, task->depth - 1);
 
-		if (frame)
+		if (frame && frame->weight)
 			func_lose_call(frame->place);
 		task->depth--;
 	}
@@ -194,9 +194,16 @@ static __always_inline void call_begin(struct cpu_regs *ctx, const struct func_s
 	frame = task->depth ? frame_at(task, task->depth - 1) : NULL;
 	if (sp && frame && !is_alive(frame, sp, place))
 		func_drop_dead_calls(sp, place);
+	/*
+	 * In the kernel only their order ties ends together: so those that are left out are in it,
+	 * too. And it may miss returns, where many threads are in a function at once: calls that
+	 * stand there for good must not fill up all places.
+	 */
 	weight = choose_weight();
-	if (!weight)
+	if (!weight && sp)
 		return;
+	if (!sp && task->depth >= FUNC_DEPTH_MAX)
+		func_drop_calls(0);
 	frame = frame_at(task, task->depth);
 	if (!frame) {
 		func_lose_call(place); /* deeper than the kernel tells returns of */
@@ -265,6 +272,8 @@ static __always_inline void call_end(struct cpu_regs *ctx, const struct func_spe
 			series_count(series_find(&key), orphan_ends);
 		return;
 	}
+	if (!frame->weight)
+		return; /* it was left out */
 	key.detail = spec->has_class ? (u16)class_of(returned) : 0;
 	key.more = spec->by == FUNC_BY_RETURN ? returned : frame->more;
 	if (spec->by == FUNC_BY_COMM)

@@ -183,10 +183,11 @@ static __always_inline void pool_end(const struct func_spec *spec, u64 id,
 	if (running.value[3] != account->tid)
 		return; /* it was handed on: neither's waits are the task's */
 	slow_mark(account, &mark);
-	series_add(slot_of(spec, FUNC_KIND_BLOCKED, account),
-		   blocked_so_far(&mark) - running.value[1]);
-	series_add(slot_of(spec, FUNC_KIND_RUNNABLE, account),
-		   mark.part[SLOW_PART_RUNQ] - running.value[2]);
+	/* Sums of an account, of which an exec makes a new one: they are spans as times are. */
+	series_add_span(slot_of(spec, FUNC_KIND_BLOCKED, account), running.value[1],
+			blocked_so_far(&mark));
+	series_add_span(slot_of(spec, FUNC_KIND_RUNNABLE, account), running.value[2],
+			mark.part[SLOW_PART_RUNQ]);
 }
 
 #endif

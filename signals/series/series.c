@@ -119,9 +119,11 @@ static void on_record(void *state, const struct rec_hdr *record)
 	entry->expired += row->expired;
 }
 
+/* A sum alone, too: it was read out before a value was added, whose bucket was read after. */
 static bool has_news(const struct series_entry *entry)
 {
-	return entry->count || entry->orphan_starts || entry->orphan_ends || entry->expired;
+	return entry->count || entry->sum || entry->orphan_starts || entry->orphan_ends ||
+	       entry->expired;
 }
 
 /* A field that is a stack's key becomes its id: false if that is not known yet. */
@@ -161,6 +163,19 @@ static bool define(struct series_book *book, struct series_entry *entry, bool ca
 	return true;
 }
 
+/*
+ * The largest value: CPUs that share one place in the kernel may write over each other's, which
+ * percentiles must not suffer from. It is in the last bucket that is not empty, at least.
+ */
+static u64 largest(const struct series_entry *entry, const struct hist *hist)
+{
+	u32 last = HIST_BUCKETS - 1;
+
+	while (last && !hist->buckets[last])
+		last--;
+	return entry->max > hist_least(last) ? entry->max : hist_least(last);
+}
+
 static void write_values(struct series_entry *entry, u64 window, struct sink *sink)
 {
 	char text[BUCKETS_BYTES];
@@ -175,7 +190,7 @@ static void write_values(struct series_entry *entry, u64 window, struct sink *si
 		cell_number(entry->id),
 		cell_number(entry->count),
 		cell_number(entry->sum),
-		cell_number(entry->max),
+		cell_number(largest(entry, &hist)),
 		cell_number(entry->orphan_starts),
 		cell_number(entry->orphan_ends),
 		cell_number(entry->expired),

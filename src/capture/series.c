@@ -5,7 +5,8 @@
  *
  * Places are few, and a capture may last for months: when they run short, those of which nothing
  * has come for a while are taken back. A program that found such a place a moment ago may still
- * write there: so it rests before it is given away, and what came meanwhile is told.
+ * write there: so it rests before it is given away, and what came meanwhile is told. So may the end
+ * of a pair whose start found it: it rests until such a start has expired.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -24,14 +25,16 @@
 #define DEAD_LOOKS	2  /* ... or so many, if its process has ended */
 #define REST_LOOKS	3  /* so many more until it is given away */
 #define SHORT_ONE_IN	4  /* places run short when fewer than one in so many is free */
+#define NEVER_AGAIN	(~0U)
 #define PAIRS_BATCH_MAX 1024
 
 /* What was told of a place, and how long nothing is new. */
 struct told {
 	u64 count, sum;
 	u64 orphan_starts, orphan_ends, expired;
-	u32 idle;    /* calls since the last news */
-	u32 resting; /* calls until it is free; 0: it is in use */
+	u32 idle;     /* calls since the last news */
+	u32 resting;  /* calls until it is free; 0: it is in use */
+	u64 until_ns; /* while it rests: not before this */
 	u32 buckets[HIST_BUCKETS];
 };
 
@@ -300,13 +303,14 @@ static void expire_pairs(struct capture *capture)
 
 /* --- places that are taken back --- */
 
-static void release(struct series *series, u32 slot)
+static void release(struct series *series, u32 slot, u64 pair_limit_ns)
 {
 	u32 signal = series->slots[slot].key.signal;
 
 	if (bpf_map_delete_elem(series->index_fd, &series->slots[slot].key))
 		return;
 	series->told[slot].resting = REST_LOOKS;
+	series->told[slot].until_ns = clock_now_ns() + pair_limit_ns;
 	series->slots[slot].is_ready = SERIES_RESTING;
 	if (signal < SIGNAL_LIMIT && READ(series->shares[signal].used))
 		__atomic_fetch_sub(&series->shares[signal].used, 1, __ATOMIC_RELAXED);
@@ -320,8 +324,7 @@ static void give_away(struct series *series, u32 slot)
 	memset(told, 0, sizeof(*told));
 	series->slots[slot].is_ready = SERIES_FREE;
 	if (bpf_map_update_elem(series->free_fd, NULL, &slot, BPF_ANY))
-		told->resting =
-			~0U; /* it was free already, which cannot be: it is not used again */
+		told->resting = NEVER_AGAIN; /* it was free already, which cannot be */
 }
 
 static bool is_short(const struct series *series, u32 signal)
@@ -351,19 +354,23 @@ static bool can_be_released(const struct series *series, u32 slot)
 	return idle > IDLE_LOOKS || is_dead(key);
 }
 
-/* A place where nothing is new. */
-static void grow_old(struct series *series, u32 slot)
+/* A place where nothing is new. Where starts wait for ever, it may always be that one's. */
+static void grow_old(struct series *series, u32 slot, u64 pair_limit_ns)
 {
 	struct told *told = &series->told[slot];
 
-	if (told->resting && told->resting != ~0U) {
-		if (--told->resting == 0)
+	if (told->resting == NEVER_AGAIN)
+		return;
+	if (told->resting) {
+		if (told->resting > 1)
+			told->resting--;
+		else if (clock_now_ns() >= told->until_ns)
 			give_away(series, slot);
 		return;
 	}
 	told->idle++;
-	if (can_be_released(series, slot))
-		release(series, slot);
+	if ((pair_limit_ns || series->pairs_fd < 0) && can_be_released(series, slot))
+		release(series, slot, pair_limit_ns);
 }
 
 int capture_send_series(struct capture *capture)
@@ -379,7 +386,7 @@ int capture_send_series(struct capture *capture)
 		if (READ(series->slots[slot].is_ready) == SERIES_FREE)
 			continue;
 		if (!has_news(series, slot)) {
-			grow_old(series, slot);
+			grow_old(series, slot, capture->config.pair_limit_ns);
 			continue;
 		}
 		if (!rows_wait(capture, &patience_ns))

@@ -255,7 +255,7 @@ static int read_rows(struct follow *follow, bool is_last)
 {
 	bool is_first = follow->window_ns == follow->begin_ns;
 	u64 of_all = is_last ? ALL_ROWS_LAST : is_first;
-	int err = 0;
+	int err = 0, series;
 
 	if (follow->live.all_rows != of_all) {
 		follow->live.all_rows = of_all;
@@ -266,9 +266,12 @@ static int read_rows(struct follow *follow, bool is_last)
 	/* What is left of threads whose last word found no room in the ring buffer. */
 	if (!err)
 		err = capture_send_map(follow->capture, "ledger_sums");
-	if (!err || err == -ENOENT)
-		err = capture_send_series(follow->capture);
-	return err == -ENOENT ? 0 : err;
+	if (err == -ENOENT)
+		err = 0;
+	if (err && !is_last)
+		return err; /* the next window has them */
+	series = capture_send_series(follow->capture);
+	return err || series == -ENOENT ? err : series;
 }
 
 /* The cost of a window against --max-overhead; true if the next one is to be measured too. */

@@ -13,6 +13,7 @@
 #include "../base/cleanup.h"
 #include "../base/clock.h"
 #include "../base/log.h"
+#include "../base/utf8.h"
 #include "../worker/finding.h"
 
 #define LOOK_NS	     (200 * NS_PER_MS)
@@ -230,14 +231,16 @@ static void attach(struct late *late, const struct late_file *file, u32 pid)
 static void keep_file(struct late *late, const struct late_file *file, int fd, const char *path)
 {
 	struct late_file *kept = &late->files[late->file_count];
+	char shown[FILE_BYTES];
 
 	*kept = *file;
 	kept->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (kept->fd < 0)
 		return;
 	late->file_count++;
+	utf8_escape(shown, sizeof(shown), path); /* whoever made the file has named it */
 	log_verbose("alloc: %zu places in %s: a call of malloc costs some %.1f us",
-		    file->site_count, path,
+		    file->site_count, shown,
 		    (double)(late->price_ns[ALLOC_BY_MALLOC] + late->return_ns) / 1e3);
 	if (late->is_for_all)
 		attach(late, kept, 0);

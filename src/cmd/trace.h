@@ -111,6 +111,7 @@ struct trace_place *trace_place_add(struct trace *trace, const struct trace_word
 
 /* Known to be called so often that a probe stops the host: 0 or -EPERM, told. */
 int trace_check_danger(const struct trace *trace, const char *name, bool is_kernel);
+int trace_check_event(const struct trace *trace, const char *name); /* of a tracepoint */
 /* Tells the price of each place. */
 void trace_tell_prices(const struct trace *trace);
 /* Counts for a moment, without measuring, and tells: 0, or -EPERM, told, if it is too dear. */

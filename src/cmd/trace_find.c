@@ -149,6 +149,10 @@ static int take_site(struct trace *trace, const struct trace_word *word, int fd,
 	}
 	if (err)
 		return err;
+	if (site->kind == SITE_OFFSET)
+		log_info("no symbol says that an instruction begins at %s of %s: if none does, "
+			 "processes that come there crash",
+			 word->name, word->file);
 	snprintf(offset, sizeof(offset), "0x%" PRIx64, (uint64_t)site->offset);
 	place = trace_place_add(trace, word, site->name[0] ? site->name : offset);
 	if (!place)

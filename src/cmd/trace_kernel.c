@@ -132,6 +132,8 @@ static int take_event(struct trace *trace, const struct trace_word *word, const 
 	while (category > path && category[-1] != '/')
 		category--;
 	snprintf(name, sizeof(name), "%.*s:%.90s", (int)(event - category - 1), category, event);
+	if (trace_check_event(trace, name))
+		return -EPERM;
 	place = trace_place_add(trace, word, name);
 	if (!place)
 		return -E2BIG;

@@ -18,7 +18,7 @@
 #define SAMPLE_ONE   16	 /* one in so many, at first */
 #define SAMPLE_LEAST 256 /* and at last */
 
-/* Nanoseconds, as measured on x86-64 of 2023; docs/trace.md has how. */
+/* Nanoseconds, as measured on x86-64 of 2023; docs/func.md has how. */
 static const double trap_ns[] = {
 	[PRICE_UNKNOWN] = 5500,
 	[PRICE_NOP5] = 500, /* 230, where the kernel replaces it, from 6.18 on */
@@ -78,7 +78,7 @@ static const char *const dangerous_kernel[] = {
 	"_raw_spin_*",
 	"_raw_read_*",
 	"_raw_write_*",
-	"native_queued_spin_lock_slowpath",
+	"*queued_*lock_slowpath", /* who waits there may hold what our maps need */
 	"__rcu_read_*",
 	"rcu_*",
 	"try_to_wake_up",
@@ -112,6 +112,15 @@ static const char *const dangerous_kernel[] = {
 	"__bpf_*",
 };
 
+/*
+ * Locks of the kernel's: maps and the ring buffer have some, and a program that needs one while its
+ * CPU waits for the very same hangs the host. The others fire within these.
+ */
+static const char *const dangerous_events[] = {
+	"lock:*",
+	"preemptirq:*",
+};
+
 static bool is_among(const char *name, const char *const *patterns, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -133,6 +142,17 @@ int trace_check_danger(const struct trace *trace, const char *name, bool is_kern
 			"%s is not traced: it is called so often that a probe there may slow down "
 			"all that use it many times over; --force insists",
 			name);
+	return -EPERM;
+}
+
+int trace_check_event(const struct trace *trace, const char *name)
+{
+	if (trace->force || !is_among(name, dangerous_events, ARRAY_SIZE(dangerous_events)))
+		return 0;
+	log_error("%s is not traced: it fires while locks are taken that a program needs itself, "
+		  "which can hang the host; `record -s locks` measures the kernel's locks without "
+		  "that, --force insists",
+		  name);
 	return -EPERM;
 }
 

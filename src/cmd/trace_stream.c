@@ -19,9 +19,8 @@
 #include "cmd.h"
 #include "trace.h"
 
-#define FRAMES_SHOWN 12
-#define LINES_MAX    200 /* of one window */
-#define TEXT_BYTES   256
+#define LINES_MAX  200 /* of one window */
+#define TEXT_BYTES 256
 
 struct reading {
 	int db_fd, wal_fd;
@@ -31,19 +30,24 @@ struct reading {
 
 static FILE *out; /* stderr beside a command's own output, else stdout; of the child that reads */
 
-/* Rows of a statement of ours, to a function; what cannot be read is left out. */
-static void each(sqlite3 *db, const char *sql, s64 parameter,
+/* Rows of a statement of ours, to a function; what cannot be read is left out. True: so is more. */
+static bool each(sqlite3 *db, const char *sql, s64 parameter,
 		 void (*on_row)(sqlite3 *db, sqlite3_stmt *row))
 {
 	sqlite3_stmt *statement = NULL;
+	bool is_more = false;
 	int lines = 0;
 
 	if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
-		return;
+		return false;
 	sqlite3_bind_int64(statement, 1, parameter);
-	while (lines++ < LINES_MAX && sqlite3_step(statement) == SQLITE_ROW)
-		on_row(db, statement);
+	while (!is_more && sqlite3_step(statement) == SQLITE_ROW) {
+		is_more = lines++ == LINES_MAX;
+		if (!is_more)
+			on_row(db, statement);
+	}
 	sqlite3_finalize(statement);
+	return is_more;
 }
 
 static void read_text(sqlite3_stmt *row, int column, char ret_text[TEXT_BYTES])
@@ -140,7 +144,9 @@ static int print_calls(const void *context)
 	out = reading->has_command ? stderr : stdout;
 	if (session_open_fds(reading->db_fd, reading->wal_fd, "the session", &session))
 		return EXIT_FAILED;
-	each(session_db(session), calls, (s64)reading->window, print_call);
+	if (each(session_db(session), calls, (s64)reading->window, print_call))
+		fprintf(out, "more slow calls than %d at a time: the others are in the session\n",
+			LINES_MAX);
 	session_close(session);
 	return EXIT_OK;
 }

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/utf8.h"
+
 #define FINDING_TIMEOUT_MS 30000 /* a slow disk is no reason to kill the worker */
 #define PAGE_SITES	   (WORKER_MESSAGE_MAX / sizeof(struct site))
 
@@ -92,6 +94,8 @@ static int read_page(struct worker *worker, u32 first, struct site *ret_sites, u
 		if (!is_sound(&page[i]))
 			return -EBADMSG;
 		ret_sites[i] = page[i];
+		/* Names are a foreign file's words, and are shown on a terminal. */
+		utf8_escape(ret_sites[i].name, sizeof(ret_sites[i].name), page[i].name);
 	}
 	return (int)count;
 }

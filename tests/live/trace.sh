@@ -49,6 +49,10 @@ refuses() {
 		{ cat "$work/err"; return 1; }
 }
 
+tells_escaped() {
+	timeout 60 "$DWELL" trace -n -u "$work/hostile:traced_*sleep" 2>&1 | grep -qF 'traced_\x1b[31msleep:'
+}
+
 # --- calls
 
 trace -u "$ORACLE:traced_sleep" -u "$ORACLE:traced_deep" -- "$ORACLE" traced-calls
@@ -145,6 +149,7 @@ fi
 
 check "malloc is refused" refuses 'called so often' -n -u libc.so.6:malloc
 check "so is the kernel's scheduler" refuses 'called so often' -n -k __schedule
+check "so are the kernel's locks" refuses 'hang the host' -n -t lock:contention_begin
 check "setjmp's return would crash" refuses 'does not return as other' -n -u libc.so.6:_setjmp
 check "an IFUNC is not the function" refuses 'chosen at run time' -n -u libc.so.6:memcpy
 check "--limit holds" refuses 'more than --limit 64' -n -u 'libc.so.6:*'
@@ -152,6 +157,8 @@ strip -o "$work/stripped" "$ORACLE"
 check "a stripped file is said to be" refuses 'stripped' -n -u "$work/stripped:traced_sleep"
 check "so is an unknown name" refuses 'has no function' -n -u "$ORACLE:traced_nowhere"
 check "an offset must be code" refuses 'not in the code' -n -u "$ORACLE:0x10"
+objcopy --redefine-sym "traced_sleep=$(printf 'traced_\033[31msleep')" "$ORACLE" "$work/hostile"
+check "a name cannot command the terminal" tells_escaped
 check "a script is no program" refuses 'interpreter' -n -u "tests/lib.sh:main"
 cat >"$work/inlined.c" <<-'END'
 	#include <stdio.h>

@@ -126,6 +126,40 @@ static void what_is_unmatched_alone_is_news(void **state)
 	assert_string_equal(rows[1], "series_values: 0 1 0 0 0 1 2 3 0");
 }
 
+static void the_largest_is_in_the_last_bucket_at_least(void **state)
+{
+	struct rec_series row = {
+		.hdr = {.type = SIG_SERIES,
+			.size = offsetof(struct rec_series, buckets) + sizeof(row.buckets[0])},
+		.key = runq,
+		.count = 1,
+		.sum = 1000,
+		.max = 6, /* written over by another CPU */
+		.bucket_count = 1,
+		.buckets = {{hist_place(1000), 1}},
+	};
+
+	(void)state;
+	signal_series.on_record(book, &row.hdr);
+	signal_series.flush(book, 0, &sink);
+	assert_string_equal(rows[1], "series_values: 0 1 1 1000 981 0 0 0 '161:1'");
+}
+
+static void a_sum_that_is_late_is_news(void **state)
+{
+	struct rec_series row = {
+		.hdr = {.type = SIG_SERIES, .size = offsetof(struct rec_series, buckets)},
+		.key = runq,
+		.sum = 1000,
+		.max = 1000,
+	};
+
+	(void)state;
+	signal_series.on_record(book, &row.hdr);
+	signal_series.flush(book, 0, &sink);
+	assert_string_equal(rows[1], "series_values: 0 1 0 1000 1000 0 0 0 0");
+}
+
 static void impossible_rows_are_counted(void **state)
 {
 	struct rec_series row = {
@@ -230,6 +264,9 @@ int main(void)
 						start, stop),
 		cmocka_unit_test_setup_teardown(same_bucket_twice_is_one, start, stop),
 		cmocka_unit_test_setup_teardown(what_is_unmatched_alone_is_news, start, stop),
+		cmocka_unit_test_setup_teardown(the_largest_is_in_the_last_bucket_at_least, start,
+						stop),
+		cmocka_unit_test_setup_teardown(a_sum_that_is_late_is_news, start, stop),
 		cmocka_unit_test_setup_teardown(impossible_rows_are_counted, start, stop),
 		cmocka_unit_test_setup_teardown(those_beyond_the_bound_are_forgotten_and_named_anew,
 						start, stop),
