@@ -276,7 +276,8 @@ check-live: $(B)/dwell $(LIVE_TOOLS) $(WORKLOADS)
 	BUILD=$(B) tests/run --again $(LIVE_TESTS) $(sort $(wildcard tests/live/*.sh))
 
 check-vm: $(B)/dwell $(B)/tests/vmlinux_test $(LIVE_TOOLS) $(WORKLOADS)
-	OUT=$(B)/vm tests/run -- tests/vm/run.sh $(B)/dwell tests/vm/commands tests/vm/signals tests/vm/network \
+	OUT=$(B)/vm tests/run -- tests/vm/run.sh $(B)/dwell tests/vm/commands tests/vm/trace tests/vm/signals \
+		tests/vm/network \
 		$(B)/tests/workloads/oracle:/bin/oracle \
 		$(B)/tests/vmlinux_test $(LIVE_TESTS)
 

@@ -8,11 +8,12 @@
 
 #include "types.h"
 
-#define FUNC_PLACES_MAX 256
-#define FUNC_DEPTH_MAX	64 /* calls of one thread that are open; the kernel keeps as many */
-#define FUNC_ARGS_MAX	6
-#define FUNC_POOLS_MAX	1
-#define FUNC_COMMS_MAX	1024 /* names of threads that were told */
+#define FUNC_PLACES_MAX	  256
+#define FUNC_DEPTH_MAX	  64 /* calls of one thread that are open; the kernel keeps as many */
+#define FUNC_ARGS_MAX	  6
+#define FUNC_FENTRY_PLACE 0 /* the one function of the kernel that has programs of its own */
+#define FUNC_POOLS_MAX	  1
+#define FUNC_COMMS_MAX	  1024 /* names of threads that were told */
 
 /* Labels of user space are small numbers; with a thread's name they are hashes below 2^63. */
 #define FUNC_LABEL_OF_COMM (1ULL << 62)
@@ -100,7 +101,8 @@ struct func_spec {
 	u8 key;	   /* of what ties two ends together: FUNC_KEY_* */
 	u8 is_kernel;
 	u8 has_class; /* calls are told apart by what they returned */
-	u8 unused[2];
+	u8 slots;     /* fentry: arguments that the function has; what it returned is after them */
+	u8 unused;
 	struct func_arg args[FUNC_ARGS_MAX];
 };
 

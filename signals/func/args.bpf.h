@@ -19,6 +19,13 @@
 #define FUNC_RETURN_BYTES      0
 #endif
 
+/*
+ * What a program is given: the registers, or, by fentry and fexit, an array of the arguments, and
+ * behind them what was returned. Of each program it is a constant, so that the verifier sees but
+ * the one.
+ */
+enum func_form { FORM_REGS, FORM_ARRAY };
+
 /* By its place, which only the spec knows: a context itself is read at fixed places alone. */
 static __always_inline u64 register_at(const struct cpu_regs *regs, u32 place)
 {
@@ -71,12 +78,44 @@ static __always_inline u64 read_arg(const struct cpu_regs *regs, const struct fu
 	return cut_to_size(value, arg->size);
 }
 
-/* Argument n, from 1 on. */
-static __always_inline u64 arg_of(const struct cpu_regs *regs, const struct func_spec *spec, u32 n)
+/* Read as memory: as the context it could be read at fixed places alone, and pointers as such. */
+static __always_inline u64 slot_at(const void *slots, u32 place)
+{
+	u64 value = 0;
+
+	if (place <= FUNC_ARGS_MAX)
+		bpf_probe_read_kernel(&value, sizeof(value), slots + place * 8);
+	return value;
+}
+
+/* Argument n, from 1 on. Before 6.6 an array has no more of an argument than its type has. */
+static __always_inline u64 arg_of(const void *ctx, const struct func_spec *spec, u32 n,
+				  enum func_form form)
 {
 	u32 place = n - 1;
 
-	return place < FUNC_ARGS_MAX ? read_arg(regs, &spec->args[place]) : 0;
+	if (place >= FUNC_ARGS_MAX)
+		return 0;
+	if (form == FORM_REGS)
+		return read_arg(ctx, &spec->args[place]);
+	return place < spec->slots ? cut_to_size(slot_at(ctx, place), spec->args[place].size) : 0;
+}
+
+static __always_inline u64 returned_of(const void *ctx, const struct func_spec *spec,
+				       enum func_form form)
+{
+	if (form == FORM_REGS)
+		return FUNC_RETURNED((const struct cpu_regs *)ctx);
+	return slot_at(ctx, spec->slots);
+}
+
+/* Where the return address is, or was; of a function of the kernel nobody asks. */
+static __always_inline u64 sp_of(const void *ctx, const struct func_spec *spec, u64 returned_bytes,
+				 enum func_form form)
+{
+	if (form == FORM_ARRAY || spec->is_kernel)
+		return 0;
+	return FUNC_SP((const struct cpu_regs *)ctx) - returned_bytes;
 }
 
 /* An int may be all that was meant, and then the upper half of the register is anything. */

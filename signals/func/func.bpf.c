@@ -169,10 +169,10 @@ static __always_inline u64 label_of_comm(u64 label)
 }
 
 static __always_inline u64 more_at_entry(void *ctx, const struct func_spec *spec,
-					 const struct ledger_task *account)
+					 const struct ledger_task *account, enum func_form form)
 {
 	if (spec->by == FUNC_BY_ARG)
-		return arg_of(ctx, spec, spec->by_arg);
+		return arg_of(ctx, spec, spec->by_arg, form);
 	if (spec->by == FUNC_BY_STACK)
 		return stack_here(ctx, spec, account);
 	return 0;
@@ -180,10 +180,10 @@ static __always_inline u64 more_at_entry(void *ctx, const struct func_spec *spec
 
 /* --- calls --- */
 
-static __always_inline void call_begin(struct cpu_regs *ctx, const struct func_spec *spec,
-				       u32 place, const struct ledger_task *account)
+static __always_inline void call_begin(void *ctx, const struct func_spec *spec, u32 place,
+				       const struct ledger_task *account, enum func_form form)
 {
-	u64 sp = spec->is_kernel ? 0 : FUNC_SP(ctx);
+	u64 sp = sp_of(ctx, spec, 0, form);
 	struct func_task *task = func_task_of(account);
 	struct live_config *live = live_config();
 	struct func_frame *frame;
@@ -212,7 +212,7 @@ static __always_inline void call_begin(struct cpu_regs *ctx, const struct func_s
 	frame->sp = sp;
 	frame->place = place;
 	frame->weight = weight;
-	frame->more = more_at_entry(ctx, spec, account);
+	frame->more = more_at_entry(ctx, spec, account, form);
 	if (live && live->slow_ns)
 		slow_mark(account, &frame->mark);
 	task->depth++;
@@ -253,11 +253,11 @@ static __always_inline void tell_slow(void *ctx, const struct series_key *key,
 	slow_send(current_task(), key, &event);
 }
 
-static __always_inline void call_end(struct cpu_regs *ctx, const struct func_spec *spec, u32 place,
-				     struct ledger_task *account)
+static __always_inline void call_end(void *ctx, const struct func_spec *spec, u32 place,
+				     struct ledger_task *account, enum func_form form)
 {
-	u64 now = bpf_ktime_get_ns(), returned = FUNC_RETURNED(ctx), ns;
-	u64 sp = spec->is_kernel ? 0 : FUNC_SP(ctx) - FUNC_RETURN_BYTES;
+	u64 now = bpf_ktime_get_ns(), returned = returned_of(ctx, spec, form), ns;
+	u64 sp = sp_of(ctx, spec, FUNC_RETURN_BYTES, form);
 	struct func_task *task = func_task_here();
 	struct func_frame *frame = NULL;
 	struct series_key key = {};
@@ -285,8 +285,8 @@ static __always_inline void call_end(struct cpu_regs *ctx, const struct func_spe
 
 /* --- what else a place can mean --- */
 
-static __always_inline void count_one(void *ctx, const struct func_spec *spec, bool has_regs,
-				      const struct ledger_task *account)
+static __always_inline void count_one(void *ctx, const struct func_spec *spec, bool has_args,
+				      const struct ledger_task *account, enum func_form form)
 {
 	struct series_key key = {};
 	u32 weight = choose_weight();
@@ -294,8 +294,8 @@ static __always_inline void count_one(void *ctx, const struct func_spec *spec, b
 	if (!weight)
 		return;
 	begin_key(&key, spec, FUNC_KIND_HIT, account);
-	if (has_regs || spec->by == FUNC_BY_STACK)
-		key.more = more_at_entry(ctx, spec, account);
+	if (has_args || spec->by == FUNC_BY_STACK)
+		key.more = more_at_entry(ctx, spec, account, form);
 	if (spec->by == FUNC_BY_COMM)
 		key.object = label_of_comm(spec->label);
 	series_add_weighted(series_find(&key), 1, weight);
@@ -332,15 +332,14 @@ static __always_inline void pass(const struct func_spec *spec, u64 id,
 	}
 }
 
-static __always_inline u64 id_at_entry(const struct cpu_regs *ctx, const struct func_spec *spec,
-				       const struct ledger_task *account)
+static __always_inline u64 id_at_entry(const void *ctx, const struct func_spec *spec,
+				       const struct ledger_task *account, enum func_form form)
 {
-	return spec->key == FUNC_KEY_TID ? account->tid : arg_of(ctx, spec, spec->key);
+	return spec->key == FUNC_KEY_TID ? account->tid : arg_of(ctx, spec, spec->key, form);
 }
 
-static __always_inline int enter(struct cpu_regs *ctx)
+static __always_inline int enter(void *ctx, u32 place, enum func_form form)
 {
-	u32 place = place_of(ctx);
 	struct func_spec *spec = spec_of(place);
 	struct ledger_task *account;
 
@@ -349,17 +348,16 @@ static __always_inline int enter(struct cpu_regs *ctx)
 	if (!spec || !account)
 		return 0;
 	if (spec->role == FUNC_CALL)
-		call_begin(ctx, spec, place, account);
+		call_begin(ctx, spec, place, account, form);
 	else if (spec->role == FUNC_COUNT)
-		count_one(ctx, spec, true, account);
+		count_one(ctx, spec, true, account, form);
 	else
-		pass(spec, id_at_entry(ctx, spec, account), account);
+		pass(spec, id_at_entry(ctx, spec, account, form), account);
 	return 0;
 }
 
-static __always_inline int leave(struct cpu_regs *ctx)
+static __always_inline int leave(void *ctx, u32 place, enum func_form form)
 {
-	u32 place = place_of(ctx);
 	struct func_spec *spec = spec_of(place);
 	struct ledger_task *account;
 
@@ -367,34 +365,51 @@ static __always_inline int leave(struct cpu_regs *ctx)
 	if (!spec || !account)
 		return 0;
 	if (spec->role == FUNC_CALL)
-		call_end(ctx, spec, place, account);
+		call_end(ctx, spec, place, account, form);
 	else
-		pass(spec, spec->key == FUNC_KEY_TID ? account->tid : FUNC_RETURNED(ctx), account);
+		pass(spec, spec->key == FUNC_KEY_TID ? account->tid : returned_of(ctx, spec, form),
+		     account);
 	return 0;
 }
 
 SEC("?uprobe")
 int func_enter(struct cpu_regs *ctx)
 {
-	return enter(ctx);
+	return enter(ctx, place_of(ctx), FORM_REGS);
 }
 
 SEC("?uretprobe")
 int func_leave(struct cpu_regs *ctx)
 {
-	return leave(ctx);
+	return leave(ctx, place_of(ctx), FORM_REGS);
 }
 
 SEC("?kprobe")
 int func_kernel_enter(struct cpu_regs *ctx)
 {
-	return enter(ctx);
+	return enter(ctx, place_of(ctx), FORM_REGS);
 }
 
 SEC("?kretprobe")
 int func_kernel_leave(struct cpu_regs *ctx)
 {
-	return leave(ctx);
+	return leave(ctx, place_of(ctx), FORM_REGS);
+}
+
+/*
+ * Cheaper, as there is no trap; each is of one function, as it is loaded for it. Links of this kind
+ * have cookies from 5.19 on only: hence the place is agreed upon.
+ */
+SEC("?fentry")
+int func_fentry(void *ctx)
+{
+	return enter(ctx, FUNC_FENTRY_PLACE, FORM_ARRAY);
+}
+
+SEC("?fexit")
+int func_fexit(void *ctx)
+{
+	return leave(ctx, FUNC_FENTRY_PLACE, FORM_ARRAY);
 }
 
 #define FUNC_CONTEXT_BYTES 4096 /* of a tracepoint's fields */
@@ -426,7 +441,7 @@ int func_tracepoint(void *ctx)
 	if (!spec || !account)
 		return 0;
 	if (spec->role == FUNC_COUNT)
-		count_one(ctx, spec, false, account);
+		count_one(ctx, spec, false, account, FORM_REGS);
 	else
 		pass(spec,
 		     spec->key == FUNC_KEY_TID ? account->tid : field_of(ctx, spec, spec->key),

@@ -236,6 +236,7 @@ static int attach_one(const struct capture *capture, struct capture_probe *probe
 {
 	switch (probe->spec->kind) {
 	case PROBE_SECTION:
+	case PROBE_FENTRY: /* its function was named before the load */
 		return attach_keep(probe, bpf_program__attach(probe->program));
 	case PROBE_PERF:
 		return attach_perf(probe);

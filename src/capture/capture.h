@@ -97,6 +97,9 @@ const struct failure *capture_failure(const struct capture *capture, size_t i);
 /* Probe i is a fallback that is not needed: neither attached nor a failure. */
 bool capture_is_resting(const struct capture *capture, size_t i);
 
+/* Is this program attached anywhere? */
+bool capture_is_attached(const struct capture *capture, const char *program);
+
 /*
  * Runs probe i, a PROBE_ITER, once; the records that it writes go to the worker: 0 or -errno;
  * -EAGAIN if the worker is too busy for all of them: the rest was not read.
@@ -124,6 +127,13 @@ int capture_write_entry(const struct capture *capture, const char *map, u32 key,
 
 /* The sum over all CPUs of a number in a per-CPU array; 0 if it is not there. */
 u64 capture_read_sum(const struct capture *capture, const char *map, u32 key);
+
+/*
+ * The arguments of one of the kernel's functions: how many, and the bytes of each, negative if it
+ * has a sign. -ENOENT: its types are not known, as of a module's; -E2BIG: it has more than that;
+ * -EOPNOTSUPP: not each is in one register.
+ */
+int capture_function_args(const char *function, s8 *ret_sizes, int most);
 
 /* Can programs tell the places that they are attached to apart? True also if the kernel does not
  * say. */

@@ -69,6 +69,7 @@ static const char *missing_part(const struct probe *probe)
 	switch (probe->kind) {
 	case PROBE_PERF:
 		return probe->perf_freq || probe->perf_period ? NULL : "a frequency or a period";
+	case PROBE_FENTRY:
 	case PROBE_KPROBE:
 	case PROBE_KRETPROBE:
 	case PROBE_KPROBE_MULTI:

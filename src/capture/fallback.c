@@ -72,3 +72,12 @@ bool capture_is_resting(const struct capture *capture, size_t i)
 {
 	return capture->probes[i].is_resting;
 }
+
+bool capture_is_attached(const struct capture *capture, const char *program)
+{
+	for (size_t i = 0; i < capture->config.probe_count; i++)
+		if (capture->probes[i].link_count &&
+		    !strcmp(capture->probes[i].spec->program, program))
+			return true;
+	return false;
+}

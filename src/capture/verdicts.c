@@ -29,9 +29,13 @@
 #define FILE_BYTES_MAX 65536
 #define LINE_BYTES     512
 
-static bool is_final(const struct failure *failure)
+/* What is said of a program that serves any function may be about the one that was chosen. */
+static bool is_final(const struct capture_probe *probe)
 {
-	if (failure->gate != GATE_LOAD || !failure->is_named || !failure->from_verifier)
+	const struct failure *failure = &probe->failure;
+
+	if (probe->spec->kind == PROBE_FENTRY || failure->gate != GATE_LOAD || !failure->is_named ||
+	    !failure->from_verifier)
 		return false;
 	switch (failure->err) {
 	case EINVAL:
@@ -153,7 +157,7 @@ static void write_lines(const struct capture *capture, FILE *file)
 	for (size_t i = 0; i < capture->config.probe_count; i++) {
 		const struct failure *failure = &capture->probes[i].failure;
 
-		if (is_final(failure))
+		if (is_final(&capture->probes[i]))
 			fprintf(file, "%s\t%d\t%c\t%.*s\n", capture->probes[i].spec->program,
 				failure->err, failure->from_verifier ? 'v' : '-',
 				(int)strcspn(failure->excerpt, "\n"), failure->excerpt);
@@ -163,7 +167,7 @@ static void write_lines(const struct capture *capture, FILE *file)
 static bool found_something_new(const struct capture *capture)
 {
 	for (size_t i = 0; i < capture->config.probe_count; i++)
-		if (is_final(&capture->probes[i].failure) && !capture->probes[i].failure.from_cache)
+		if (is_final(&capture->probes[i]) && !capture->probes[i].failure.from_cache)
 			return true;
 	return false;
 }

@@ -115,6 +115,26 @@ static bool is_replaced(const struct probe_list *list, const struct capture *cap
 	return false;
 }
 
+/* Has it nothing to do, as the one whose work it would do does it? */
+static bool is_spare(const struct probe_list *list, const struct capture *capture,
+		     const struct probe *probe)
+{
+	for (size_t i = 0; probe->fallback_of && i < list->count; i++)
+		if (!strcmp(list->items[i].program, probe->fallback_of))
+			return !capture_failure(capture, i)->err;
+	return false;
+}
+
+/* Where that has failed, too, its reason is told: it was the last resort. */
+static bool has_last_resort(const struct probe_list *list, const char *program)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].fallback_of && !strcmp(list->items[i].fallback_of, program) &&
+		    !list->items[i].is_optional)
+			return true;
+	return false;
+}
+
 /* A ledger with a hole would not close; without an optional hook there is less to tell. */
 int probes_check(const struct probe_list *list, const struct capture *capture)
 {
@@ -126,7 +146,8 @@ int probes_check(const struct probe_list *list, const struct capture *capture)
 		if (!failure->err)
 			continue;
 		doctor_explain(failure, &cause);
-		if (!probe->is_optional && !is_replaced(list, capture, probe->program)) {
+		if (!probe->is_optional && !is_replaced(list, capture, probe->program) &&
+		    !has_last_resort(list, probe->program) && !is_spare(list, capture, probe)) {
 			log_error("cannot follow: %s: %s → %s", probe->program, cause.text,
 				  cause.remedy);
 			return -failure->err;

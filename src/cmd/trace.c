@@ -113,6 +113,7 @@ static int prepare(struct trace *trace)
 	if (!err)
 		err = check_kernel(trace);
 	if (!err) {
+		trace_choose_fentry(trace);
 		trace_tell_prices(trace);
 		share_labels(trace);
 		trace_make_probes(trace);
@@ -158,6 +159,7 @@ static void on_begin(void *context, struct capture *capture)
 {
 	struct trace *trace = context;
 
+	trace_tell_hook(trace, capture);
 	trace->told_ns = clock_now_ns();
 	for (u32 i = 0; i < trace->place_count; i++) {
 		send_label(capture, SIG_FUNC, &trace->places[i]);

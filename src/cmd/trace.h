@@ -47,6 +47,7 @@ struct trace_place {
 	char label[LABEL_BYTES];
 	enum trace_kind kind;
 	bool has_entry, has_return;
+	bool is_fentry;	    /* by fentry and fexit, unless the kernel refuses them */
 	u8 price;	    /* enum site_price */
 	char path[32];	    /* uprobe: of a descriptor of ours */
 	u64 offset;	    /* uprobe */
@@ -54,12 +55,15 @@ struct trace_place {
 	char function[160]; /* kprobe: symbol; tracepoint: category:event */
 };
 
-/* The programs, in the order in which they are put into capture. */
+/* The programs, the last first as they are put into capture: what stands in for another is before
+ * it here. */
 enum trace_program {
 	TRACE_ENTER,
 	TRACE_LEAVE,
 	TRACE_KERNEL_ENTER,
+	TRACE_FENTRY,
 	TRACE_KERNEL_LEAVE,
+	TRACE_FEXIT,
 	TRACE_AT_TRACEPOINT,
 	TRACE_PROGRAM_COUNT
 };
@@ -79,7 +83,8 @@ struct trace {
 
 	struct trace_place places[FUNC_PLACES_MAX];
 	u32 place_count;
-	u32 skipped; /* fit a pattern, but cannot be measured */
+	const char *no_fentry; /* why kernel functions have kprobes; NULL: they do not */
+	u32 skipped;	       /* fit a pattern, but cannot be measured */
 	int files[TRACE_FILES_MAX];
 	size_t file_count;
 
@@ -102,6 +107,8 @@ int trace_file_open(struct trace *trace, const char *name);
 /* All words become places; what is not found is told with its reason: 0 or -errno. */
 int trace_find(struct trace *trace, struct worker *worker);
 int trace_find_kernel(struct trace *trace, const struct trace_word *word);
+/* A line of /proc/kallsyms that is of a function? */
+bool trace_read_symbol(const char *line, char ret_name[160]);
 int trace_find_tracepoint(struct trace *trace, const struct trace_word *word);
 /* NULL: there are too many, told. */
 struct trace_place *trace_place_add(struct trace *trace, const struct trace_word *word,
@@ -118,6 +125,11 @@ void trace_tell_prices(const struct trace *trace);
 int trace_check_rate(struct trace *trace, struct worker *worker, struct queue *queue);
 /* Looks at what was hit since it was last called; samples, or gives up. */
 void trace_hold_budget(struct trace *trace, struct capture *capture, struct live_config *live);
+
+/* If it is one function of the kernel: makes it FUNC_FENTRY_PLACE, and is_fentry. */
+void trace_choose_fentry(struct trace *trace);
+/* What became of that, once all is attached. */
+void trace_tell_hook(struct trace *trace, const struct capture *capture);
 
 /* Lists of places by program, and the probes that have them. */
 void trace_make_probes(struct trace *trace);

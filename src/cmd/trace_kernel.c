@@ -39,7 +39,7 @@ static int take_function(struct trace *trace, const struct trace_word *word, con
 }
 
 /* "ffffffff81000000 T name [module]" */
-static bool read_symbol(const char *line, char ret_name[160])
+bool trace_read_symbol(const char *line, char ret_name[160])
 {
 	char type;
 
@@ -55,7 +55,7 @@ int trace_find_kernel(struct trace *trace, const struct trace_word *word)
 	int err = 0;
 
 	while (file && !err && fgets(line, sizeof(line), file)) {
-		if (!read_symbol(line, name) || !sites_fits(word->name, name) ||
+		if (!trace_read_symbol(line, name) || !sites_fits(word->name, name) ||
 		    !strcmp(name, last) || (is_pattern && strchr(name, '.')))
 			continue;
 		strcpy(last, name);

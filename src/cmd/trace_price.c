@@ -26,6 +26,7 @@ static const double trap_ns[] = {
 	[PRICE_STEPPED] = 5500,
 };
 #define RETURN_TRAP_NS 600.0
+#define FENTRY_NS      50.0 /* each of fentry and fexit; not measured, more than is heard of */
 #define KPROBE_NS      150.0
 #define KRETPROBE_NS   250.0
 #define TRACEPOINT_NS  30.0
@@ -158,20 +159,22 @@ int trace_check_event(const struct trace *trace, const char *name)
 
 /* --- prices --- */
 
+static double ends_of(const struct trace_place *place)
+{
+	return (place->has_entry ? 1 : 0) + (place->has_return ? 1 : 0);
+}
+
 /* What one hit costs without our programs. */
 static double trap_of(const struct trace_place *place)
 {
 	if (place->kind == TRACE_TRACEPOINT)
 		return TRACEPOINT_NS;
+	if (place->is_fentry)
+		return ends_of(place) * FENTRY_NS;
 	if (place->kind == TRACE_KERNEL)
 		return (place->has_entry ? KPROBE_NS : 0) + (place->has_return ? KRETPROBE_NS : 0);
 	return (place->has_entry ? trap_ns[place->price] : 0) +
 	       (place->has_return ? RETURN_TRAP_NS : 0);
-}
-
-static double ends_of(const struct trace_place *place)
-{
-	return (place->has_entry ? 1 : 0) + (place->has_return ? 1 : 0);
 }
 
 static double price_of(const struct trace_place *place, bool is_sampled)

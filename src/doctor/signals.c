@@ -27,6 +27,7 @@ static bool has_no_target(const struct probe *probe)
 	case PROBE_UPROBE_MULTI:
 	case PROBE_USDT:
 		return !probe->path && !probe->is_late; /* a late one can be loaded at least */
+	case PROBE_FENTRY:
 	case PROBE_KPROBE:
 	case PROBE_KRETPROBE:
 	case PROBE_KPROBE_MULTI:
@@ -205,6 +206,8 @@ size_t doctor_try_signals(const struct signals_trial *trial, void (*progress)(co
 
 		if (!signal || !signal->view)
 			continue;
+		if (signal->view->is_not_offered && !signal->probe_count)
+			continue; /* another's programs fill it */
 		*finding = (struct signal_finding){
 			.id = id, .name = signal_rows[id].name, .signal = signal};
 		count++;

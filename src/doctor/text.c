@@ -230,7 +230,12 @@ static void print_signals(const struct page *page, const struct doctor_report *r
 	fprintf(page->out, "\n%sSIGNALS%s: for dwell record -s; what each costs, its hooks\n",
 		paint(page, BOLD), paint(page, PLAIN));
 	for (size_t i = 0; i < report->signal_count; i++)
-		print_signal(page, &report->signals[i]);
+		if (!report->signals[i].signal->view->is_not_offered)
+			print_signal(page, &report->signals[i]);
+	fputs("\n  for dwell trace\n", page->out);
+	for (size_t i = 0; i < report->signal_count; i++)
+		if (report->signals[i].signal->view->is_not_offered)
+			print_signal(page, &report->signals[i]);
 }
 
 /* Where the environment forbids all: one cause for every feature. */

@@ -15,6 +15,7 @@
 enum probe_kind {
 	PROBE_SECTION, /* the program's section says it all: tp_btf, raw_tp, tracepoint, fentry */
 	PROBE_PERF,    /* a perf event, per process or per CPU */
+	PROBE_FENTRY,  /* or fexit, by its section, of a function that is chosen here */
 	PROBE_KPROBE,
 	PROBE_KRETPROBE,
 	PROBE_KPROBE_MULTI,
@@ -99,7 +100,7 @@ struct probe {
 
 	/* What it is attached to, as its kind needs it. */
 	const char *iterates; /* iter: over the entries of this map; NULL: its section says it */
-	const char *function; /* kprobe: symbol; usdt: "provider:name"; late: "name:name" */
+	const char *function; /* fentry, kprobe: symbol; usdt: "provider:name"; late: "name:name" */
 	const char *path;     /* uprobe, usdt: file */
 	u64 offset;	      /* uprobe: place in the file */
 	u64 counter;	      /* uprobe: as in struct probe_place */
