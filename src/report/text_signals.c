@@ -84,7 +84,9 @@ static void print_histograms(const struct digest *digest, const struct page *pag
 	print_line(page, "", "all together");
 	text_histogram(digest, page, of, kind, all);
 	humps_find(all, &humps);
-	if (humps.count > 1 && of->view->kinds[kind].unit == UNIT_NS) {
+	/* All system calls together are of as many kinds as there are calls. */
+	if (humps_are_kinds(&humps) && of->view->kinds[kind].unit == UNIT_NS &&
+	    of->view->detail.kind != FIELD_SYSCALL) {
 		humps_say(&humps, said, sizeof(said));
 		print_line(page, "- ", said);
 	}
@@ -162,6 +164,41 @@ static void print_measures(const struct digest *digest, const struct page *page,
 	}
 }
 
+/* Until when it was measured, if that was not the end. */
+static void print_end(const struct digest *digest, const struct page *page,
+		      const struct measured *of)
+{
+	char what[64], line[256] = "";
+
+	snprintf(what, sizeof(what), "signal %s off", of->name);
+	for (size_t i = 0; i < digest->step_count; i++) {
+		const struct step *step = &digest->steps[i];
+
+		if (strcmp(step->what, what) || step->ts_ns < digest->start_ns)
+			continue;
+		format_add(line, sizeof(line),
+			   "measured until %s, then given up for its cost: --max-overhead allows "
+			   "more",
+			   DURATION(step->ts_ns - digest->start_ns));
+		print_line(page, "! ", line);
+		return;
+	}
+}
+
+static void print_nothing(const struct digest *digest, const struct page *page,
+			  const struct measured *of)
+{
+	char line[256] = "nothing was measured";
+
+	/* Of a probe that somebody chose. */
+	if (of->view->is_not_offered)
+		format_add(line, sizeof(line),
+			   ": in %s no process that is followed came by; is it called by this "
+			   "name, and from this file?",
+			   DURATION(digest->end_ns - digest->begin_ns));
+	print_line(page, "", line);
+}
+
 static void print_signal(const struct digest *digest, const struct page *page,
 			 const struct measured *of)
 {
@@ -172,8 +209,9 @@ static void print_signal(const struct digest *digest, const struct page *page,
 		text_series_mixed(digest, page, of);
 	else
 		print_measures(digest, page, of);
+	print_end(digest, page, of);
 	if (!text_measures(of))
-		print_line(page, "", "nothing was measured");
+		print_nothing(digest, page, of);
 	for (size_t i = 0; i < of->remarks.count; i++)
 		print_line(page, "- ", of->remarks.text[i]);
 	print_unmatched(digest, page, of);
@@ -186,10 +224,14 @@ static void print_doubts(const struct digest *digest, const struct page *page)
 {
 	const struct signals *signals = &digest->signals;
 	char line[512] = "";
+	size_t measures = 0;
 
-	format_add(line, sizeof(line),
-		   "Percentiles are within %.1f %%; counts, totals and maxima are exact.",
-		   100 * HIST_ERROR);
+	for (size_t i = 0; i < signals->count; i++)
+		measures += text_measures(&signals->of[i]);
+	if (measures)
+		format_add(line, sizeof(line),
+			   "Percentiles are within %.1f %%; counts, totals and maxima are exact.",
+			   100 * HIST_ERROR);
 	if (signals->kernel)
 		format_add(line, sizeof(line), " Without %s values of the kernel's own (--kernel).",
 			   NUMBER(signals->kernel));
@@ -200,8 +242,10 @@ static void print_doubts(const struct digest *digest, const struct page *page)
 	if (signals->damaged)
 		format_add(line, sizeof(line), " Of %s row%s the buckets are damaged.",
 			   NUMBER(signals->damaged), signals->damaged == 1 ? "" : "s");
+	if (!*line)
+		return;
 	fputc('\n', page->out);
-	page_wrap(page, 0, 2, line);
+	page_wrap(page, 0, 2, *line == ' ' ? line + 1 : line);
 }
 
 void text_signals(const struct digest *digest, const struct page *page)

@@ -44,9 +44,10 @@ struct grid {
 	bool is_right[GRID_COLUMNS_MAX];			/* numbers end in line */
 	char cells[GRID_ROWS_MAX][GRID_COLUMNS_MAX][GRID_TEXT]; /* escaped */
 	size_t columns, rows;
-	size_t texts; /* so many of the columns come first, and are what a row is about */
+	size_t texts;  /* so many of the columns come first, and are what a row is about */
+	bool is_tight; /* grid_print()'s own: texts stand close, so that they fit */
 };
 
-void grid_print(const struct page *page, const struct grid *grid);
+void grid_print(const struct page *page, struct grid *grid);
 
 #endif

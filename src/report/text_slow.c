@@ -33,6 +33,9 @@ static void add_parts(const struct slow_row *slow, char *line, size_t size)
 static void add_values(const struct digest *digest, const struct signal_view *view,
 		       const struct slow_row *slow, char *line, size_t size)
 {
+	/* What has no values of its own, as a sync has no bytes. */
+	if (!slow->value[0] && !slow->value[1])
+		return;
 	for (int i = 0; i < 2; i++) {
 		char head[LIST_HEAD_BYTES], value[SIGNALS_NAME_BYTES];
 		const char *name = view->value_names[i];
