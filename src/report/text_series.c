@@ -85,10 +85,20 @@ static void add_key(const struct digest *digest, const struct measured *of,
 	}
 }
 
+bool text_is_tally(enum series_unit unit, const struct hist *hist)
+{
+	return unit == UNIT_COUNT && hist->max == 1 && hist->sum == hist->count;
+}
+
 static void add_numbers(enum series_unit unit, const struct hist *hist, struct grid *grid,
 			size_t *column)
 {
 	add_text(grid, column, VALUE(UNIT_COUNT, hist->count));
+	if (text_is_tally(unit, hist)) {
+		for (int i = 0; i < 5; i++)
+			add_text(grid, column, "");
+		return;
+	}
 	add_text(grid, column, VALUE(unit, hist->sum));
 	add_text(grid, column, VALUE(unit, hist_percentile(hist, 0.5)));
 	add_text(grid, column, VALUE(unit, hist_percentile(hist, 0.9)));

@@ -47,8 +47,9 @@ static void print_measure(const struct page *page, const struct measured *of, u3
 	format_add(line, sizeof(line), "%s", about->name);
 	if (about->about)
 		format_add(line, sizeof(line), " (%s)", about->about);
-	format_add(line, sizeof(line), ": %s, %s in sum", VALUE(UNIT_COUNT, all->count),
-		   VALUE(about->unit, all->sum));
+	format_add(line, sizeof(line), ": %s", VALUE(UNIT_COUNT, all->count));
+	if (!text_is_tally(about->unit, all))
+		format_add(line, sizeof(line), ", %s in sum", VALUE(about->unit, all->sum));
 	print_line(page, "", line);
 }
 
@@ -78,7 +79,8 @@ static void print_histograms(const struct digest *digest, const struct page *pag
 	char said[REMARK_BYTES];
 	struct humps humps;
 
-	if (!digest->options->signals && !digest->options->histograms)
+	if ((!digest->options->signals && !digest->options->histograms) ||
+	    text_is_tally(of->view->kinds[kind].unit, all))
 		return;
 	fputc('\n', page->out);
 	print_line(page, "", "all together");

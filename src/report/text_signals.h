@@ -15,6 +15,9 @@ void text_series(const struct digest *digest, const struct page *page, const str
 		 u32 kind);
 size_t text_measures(const struct measured *of); /* that have values */
 
+/* All values are 1: how many there are is all that can be said of them. */
+bool text_is_tally(enum series_unit unit, const struct hist *hist);
+
 /* A few of each measure, where there are many of these. */
 void text_series_mixed(const struct digest *digest, const struct page *page,
 		       const struct measured *of);
