@@ -72,6 +72,15 @@ static void print_own_histograms(const struct digest *digest, const struct page 
 	}
 }
 
+static size_t series_of_kind(const struct measured *of, u32 kind)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < of->alike_count; i++)
+		count += of->alike[i].row->key.kind == kind && of->alike[i].row->hist.count;
+	return count;
+}
+
 static void print_histograms(const struct digest *digest, const struct page *page,
 			     const struct measured *of, u32 kind)
 {
@@ -86,9 +95,10 @@ static void print_histograms(const struct digest *digest, const struct page *pag
 	print_line(page, "", "all together");
 	text_histogram(digest, page, of, kind, all);
 	humps_find(all, &humps);
-	/* All system calls together are of as many kinds as there are calls. */
-	if (humps_are_kinds(&humps) && of->view->kinds[kind].unit == UNIT_NS &&
-	    of->view->detail.kind != FIELD_SYSCALL) {
+	/* All system calls together are of as many kinds as there are calls; and of one series
+	 * alone, what it says itself will do. */
+	if (humps_are_kinds(&humps) && series_of_kind(of, kind) > 1 &&
+	    of->view->kinds[kind].unit == UNIT_NS && of->view->detail.kind != FIELD_SYSCALL) {
 		humps_say(&humps, said, sizeof(said));
 		print_line(page, "- ", said);
 	}
@@ -201,12 +211,21 @@ static void print_nothing(const struct digest *digest, const struct page *page,
 	print_line(page, "", line);
 }
 
+/* Above what is longer than a screen, below what is not. */
+static void print_remarks(const struct page *page, const struct measured *of)
+{
+	for (size_t i = 0; i < of->remarks.count; i++)
+		print_line(page, "- ", of->remarks.text[i]);
+}
+
 static void print_signal(const struct digest *digest, const struct page *page,
 			 const struct measured *of)
 {
 	bool is_short = !digest->options->signals && !digest->options->histograms;
 
 	print_heading(page, of);
+	if (!is_short)
+		print_remarks(page, of);
 	if (is_short && text_measures(of) > MEASURES_APART)
 		text_series_mixed(digest, page, of);
 	else
@@ -214,8 +233,8 @@ static void print_signal(const struct digest *digest, const struct page *page,
 	print_end(digest, page, of);
 	if (!text_measures(of))
 		print_nothing(digest, page, of);
-	for (size_t i = 0; i < of->remarks.count; i++)
-		print_line(page, "- ", of->remarks.text[i]);
+	if (is_short)
+		print_remarks(page, of);
 	print_unmatched(digest, page, of);
 	print_share(page, of);
 	text_lists(digest, page, of);
@@ -250,10 +269,22 @@ static void print_doubts(const struct digest *digest, const struct page *page)
 	page_wrap(page, 0, 2, *line == ' ' ? line + 1 : line);
 }
 
+/* What dwell trace found is in one of its two signals: by stack, or not. */
+static bool is_elsewhere(const struct signals *signals, const struct measured *of)
+{
+	if (!of->view->is_not_offered || text_measures(of))
+		return false;
+	for (size_t i = 0; i < signals->count; i++)
+		if (signals->of[i].view->is_not_offered && text_measures(&signals->of[i]))
+			return true;
+	return false;
+}
+
 void text_signals(const struct digest *digest, const struct page *page)
 {
 	for (size_t i = 0; i < digest->signals.count; i++)
-		print_signal(digest, page, &digest->signals.of[i]);
+		if (!is_elsewhere(&digest->signals, &digest->signals.of[i]))
+			print_signal(digest, page, &digest->signals.of[i]);
 	if (digest->signals.count)
 		print_doubts(digest, page);
 	else if (digest->options->signals)

@@ -78,7 +78,9 @@ static void print_event(const struct digest *digest, const struct page *page,
 
 void text_slow(const struct digest *digest, const struct page *page, const struct measured *of)
 {
-	size_t most = digest->options->signals ? SHOWN_ALONE : SHOWN;
+	/* dwell trace has told them one by one. */
+	bool are_told = of->view->is_not_offered;
+	size_t most = digest->options->signals && !are_told ? SHOWN_ALONE : SHOWN;
 	u64 all = of->slow_count + of->slow_left_out;
 
 	if (!of->slow_count)
