@@ -30,6 +30,7 @@ static void print_help(FILE *out)
 	fputs("\nExamples:\n"
 	      "  sudo dwell run -- make -j4  where did its time go?\n"
 	      "  sudo dwell record -a -d 10  and the time of the whole host?\n"
+	      "  dwell record -s help        latencies of disks, TCP, locks and more\n"
 	      "  sudo dwell doctor           can dwell work on this host?\n"
 	      "  dwell run --help            all options of a command\n\n"
 	      "  -h, --help    this text\n"

@@ -219,6 +219,9 @@ int BPF_PROG(files_exit, struct pt_regs *regs, long result)
 	key.detail = (u16)(op - 1);
 	key.object = call->object;
 	key.more = result < 0 && result >= -ERRNO_MAX ? -result : 0;
+	/* Of a long list of buffers not all were looked at: it was this much, or more. */
+	if ((op == FILES_READ || op == FILES_WRITE) && returned > call->asked)
+		call->asked = returned;
 	before = call->slots[FILES_LATENCY];
 	add(call, &key, FILES_LATENCY, ns);
 	if (call->slots[FILES_LATENCY] != before && call->object &&

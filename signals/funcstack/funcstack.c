@@ -36,6 +36,6 @@ static const struct signal_view view = {
 };
 
 const struct signal signal_funcstack = {
-	.about = "the same by stack, by dwell trace --by stack",
+	.about = "functions by who called them, by dwell trace --by stack",
 	.view = &view,
 };

@@ -134,7 +134,7 @@ static const struct series_kind kinds[] = {
 
 static const struct signal_list lists[] = {
 	{.name = "connections",
-	 .about = "those that sent most twice, then those that lived longest",
+	 .about = "those with most retransmits, then those that lived longest",
 	 .table = "connections",
 	 .columns = "pid, direction, local, peer, lifetime_ns, connect_ns, reply_ns, sent_bytes, "
 		    "received_bytes, retransmits, rtt_ns, coalesce(ended, 'open') AS ended, error",
@@ -153,24 +153,40 @@ static const struct signal_list lists[] = {
 #define CHURN_MEAN_MS	 1000 /* ... that live less than this, are worth a sentence */
 #define RETRANSMITS_MANY 10
 
-/* Connections that a process makes to one peer, or accepts, again and again, and that do not last.
- */
-static void judge_churn(const struct series_row *row, u64 span_ns, struct remarks *remarks)
+static bool is_same_place(const struct series_row *one, const struct series_row *other)
 {
-	bool is_accepted = !strncmp(row->object_name, "listening", strlen("listening"));
-	double seconds = (double)span_ns / 1e9, count = (double)row->hist.count;
-	double mean_ms = count > 0 ? (double)row->hist.sum / 1e6 / count : 0;
+	return one->key.kind == other->key.kind && one->key.tgid == other->key.tgid &&
+	       one->key.start_ns == other->key.start_ns && one->key.object == other->key.object;
+}
 
-	if (seconds <= 0 || count / seconds < CHURN_PER_SECOND || mean_ms >= CHURN_MEAN_MS)
+/*
+ * Connections that a process makes to one peer, or accepts, again and again, and that do not last:
+ * however they ended. The first series of such a place speaks for all of them.
+ */
+static void judge_churn(const struct series_set *set, size_t at, struct remarks *remarks)
+{
+	const struct series_row *row = set->rows[at];
+	bool is_accepted = !strncmp(row->object_name, "listening", strlen("listening"));
+	double seconds = (double)set->span_ns / 1e9, count = 0, sum_ms = 0;
+
+	for (size_t i = 0; i < set->count; i++) {
+		if (!is_same_place(row, set->rows[i]))
+			continue;
+		if (i < at)
+			return;
+		count += (double)set->rows[i]->hist.count;
+		sum_ms += (double)set->rows[i]->hist.sum / 1e6;
+	}
+	if (seconds <= 0 || count / seconds < CHURN_PER_SECOND || sum_ms / count >= CHURN_MEAN_MS)
 		return;
 	if (is_accepted)
 		remark(remarks, "%s, %s: %.0f connections a second, which live %.2f ms on average",
-		       row->process, row->object_name, count / seconds, mean_ms);
+		       row->process, row->object_name, count / seconds, sum_ms / count);
 	else
 		remark(remarks,
 		       "%s: %.0f connections a second to %s, which live %.2f ms on average: to "
 		       "keep them open would save each its handshake",
-		       row->process, count / seconds, row->object_name, mean_ms);
+		       row->process, count / seconds, row->object_name, sum_ms / count);
 }
 
 static void judge(const struct series_set *set, struct remarks *remarks)
@@ -179,7 +195,7 @@ static void judge(const struct series_set *set, struct remarks *remarks)
 		const struct series_row *row = set->rows[i];
 
 		if (row->key.kind == TCP_KIND_LIFETIME)
-			judge_churn(row, set->span_ns, remarks);
+			judge_churn(set, i, remarks);
 		else if (row->key.kind == TCP_KIND_CONNECT_FAILED && row->hist.count)
 			remark(remarks, "%s: %llu connections to %s could not be made: %s",
 			       row->process, (unsigned long long)row->hist.count, row->object_name,

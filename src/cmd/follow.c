@@ -283,7 +283,7 @@ static bool hold_limit(struct follow *follow, const struct governor_reading *rea
 	if (what != GOVERNOR_STAY) {
 		if (follow->options->show_progress)
 			fputs("\r\033[K", stderr);
-		log_info("%s: %s", step.what, step.why);
+		log_info("%s: %s; --max-overhead allows more", step.what, step.why);
 		minutes_step(&follow->minutes, &step);
 	}
 	follow->is_given_up = what == GOVERNOR_DETACH;

@@ -123,6 +123,24 @@ static const struct signal_view *offered_view(int id)
 	return signal && signal->view && !signal->view->is_not_offered ? signal->view : NULL;
 }
 
+#define LIST_INDENT  24
+#define LIST_COLUMNS 80
+
+static void print_wrapped(const char *text)
+{
+	size_t room = LIST_COLUMNS - LIST_INDENT;
+
+	while (strlen(text) > room) {
+		size_t length = room;
+
+		while (length && text[length] != ' ')
+			length--;
+		printf("%.*s\n%*s", (int)length, text, LIST_INDENT, "");
+		text += length + 1;
+	}
+	puts(text);
+}
+
 /* Who asks for help gets it instead of a measurement. */
 static void list_signals(void)
 {
@@ -135,9 +153,13 @@ static void list_signals(void)
 
 	puts("signals, what each costs, and what it tells:");
 	for (int id = 1; id < SIGNAL_LIMIT; id++)
-		if (offered_view(id))
-			printf("  %-10s %-10s %s\n", signal_rows[id].name,
-			       costs[offered_view(id)->cost], signal_rows[id].signal->about);
+		if (offered_view(id)) {
+			printf("  %-10s %-10s ", signal_rows[id].name,
+			       costs[offered_view(id)->cost]);
+			print_wrapped(signal_rows[id].signal->about);
+		}
+	puts("'dwell record -a -d 10 -s LIST' measures them, 'dwell report FILE --signal NAME' "
+	     "shows\none at length; docs/NAME.md says how to read it, and what it costs.");
 }
 
 static int take_signals(struct follow_options *options, const char *value)

@@ -12,7 +12,7 @@
 #include "measure.h"
 
 static const char usage[] =
-	"Usage: dwell record [-o FILE] [-d SECONDS] [-a | -p PIDS | ...] [--tier A|B]\n"
+	"Usage: dwell record [-o FILE] [-d TIME] [-a | -p PIDS | ...] [--tier A|B]\n"
 	"                    [--max-overhead PERCENT] [-F HZ] [--min-block TIME]\n"
 	"                    [--no-stacks] [--lines] [--inline] [--seed N]\n"
 	"                    [-s SIGNALS] [--slow TIME] [--pair-limit TIME]\n"
@@ -23,11 +23,11 @@ static const char usage[] =
 	"\n"
 	"Records where the time of the host's threads goes, window by window, into a\n"
 	"session that dwell report shows: of all, of some processes, or of a command and\n"
-	"its children. Ends with the command, after SECONDS, or at SIGINT, SIGTERM,\n"
+	"its children. Ends with the command, after TIME, or at SIGINT, SIGTERM,\n"
 	"SIGHUP or SIGQUIT; each leaves a complete session, and a second signal aborts.\n"
 	"\n"
 	"  -o, --output FILE    the session; default dwell-YYYYmmdd-HHMMSS.dwell\n"
-	"  -d, --duration SEC   so long at most\n" SELECT_USAGE
+	"  -d, --duration TIME  so long at most, in seconds, or with its unit: 500ms\n" SELECT_USAGE
 	"  --tier A|B           A: scheduler hooks only (default, but for a command);\n"
 	"                       B: system calls and page faults too\n"
 	"  --max-overhead PCT   how much of the host's CPU time dwell may use (default 1%\n"
@@ -63,13 +63,17 @@ static int take_duration(struct options *options, const char *value)
 {
 	u64 seconds;
 
-	if (text_parse_u64(value, 1, DURATION_MAX_S, &seconds)) {
-		log_error("-d is a number of seconds, from 1 to %llu, not '%s'", DURATION_MAX_S,
-			  value);
-		return -EINVAL;
+	if (!text_parse_u64(value, 1, DURATION_MAX_S, &seconds)) {
+		options->follow.duration_ns = seconds * NS_PER_S;
+		return 0;
 	}
-	options->follow.duration_ns = seconds * NS_PER_S;
-	return 0;
+	if (!text_parse_duration(value, NS_PER_MS, DURATION_MAX_S * NS_PER_S,
+				 &options->follow.duration_ns))
+		return 0;
+	log_error("-d is a time of up to %llu s, in seconds or with its unit, as in 10 or 500ms, "
+		  "not '%s'",
+		  DURATION_MAX_S, value);
+	return -EINVAL;
 }
 
 static int take_option(struct options *options, int option)

@@ -52,7 +52,12 @@ static const char usage[] =
 	"  --json               the report as JSON\n"
 	"  -v, --verbose        also what libbpf and the kernel say\n"
 	"  -q, --quiet          nothing but errors and results\n"
-	"  -h, --help           this text\n";
+	"  -h, --help           this text\n"
+	"\n"
+	"Examples:\n"
+	"  sudo dwell trace -u libpq.so.5:PQexec --slow 5ms\n"
+	"  sudo dwell trace -k tcp_sendmsg --by comm -d 10\n"
+	"  sudo dwell trace -t 'sched:sched_process_*' -d 10\n";
 
 /* --- before it begins --- */
 

@@ -202,8 +202,9 @@ static void tell_not_found(const struct trace_word *word, const struct finding_f
 			"install its debug symbols, or give a place as %s:0xOFFSET",
 			word->file, word->name, word->file);
 	else
-		log_error("%s has no function %s; '%s:*%s*' looks for others", word->file,
-			  word->name, word->file, word->name);
+		log_error("%s has no function %s; it may be in a library that it uses (ldd %s), or "
+			  "have another name: patterns such as '%s:*part*' find some",
+			  word->file, word->name, word->file, word->file);
 }
 
 static int search(struct worker *worker, const struct trace_word *word,

@@ -289,9 +289,8 @@ int trace_check_rate(struct trace *trace, struct worker *worker, struct queue *q
 	}
 	if (sampled > budget) {
 		log_error("not traced: the traps alone would take %.2g %% of a core, more than "
-			  "%.2g %%; choose another place, one process by -p, --max-overhead, or "
-			  "--force",
-			  100 * sampled, 100 * budget);
+			  "%.2g %%; choose another place, %s--max-overhead, or --force",
+			  100 * sampled, 100 * budget, trace->pid ? "" : "one process by -p, ");
 		return -EPERM;
 	}
 	trace->one_in = SAMPLE_ONE;

@@ -60,12 +60,14 @@ static void read_text(sqlite3_stmt *row, int column, char ret_text[TEXT_BYTES])
 
 static void print_frame(sqlite3 *db, sqlite3_stmt *row)
 {
-	char name[TEXT_BYTES], module[TEXT_BYTES];
+	char name[TEXT_BYTES], module[TEXT_BYTES], place[32];
 
 	(void)db;
 	read_text(row, 0, name);
 	read_text(row, 1, module);
-	fprintf(out, "\t%s%s%s%s\n", name[0] ? name : "[unknown]", module[0] ? " (" : "", module,
+	/* As addr2line wants it, where there is no name. */
+	snprintf(place, sizeof(place), "+0x%" PRIx64, (uint64_t)sqlite3_column_int64(row, 2));
+	fprintf(out, "\t%s%s%s%s\n", name[0] ? name : place, module[0] ? " (" : "", module,
 		module[0] ? ")" : "");
 }
 
@@ -109,7 +111,7 @@ static void print_call(sqlite3 *db, sqlite3_stmt *row)
 				     "WHERE id = ?1 UNION ALL SELECT s.id, s.parent, s.frame, n + "
 				     "1 FROM stacks s JOIN walk "
 				     "w ON s.id = w.parent WHERE n < 11) SELECT coalesce(f.name, "
-				     "''), coalesce(m.path, '') "
+				     "''), coalesce(m.path, ''), coalesce(f.address, 0) "
 				     "FROM walk w JOIN frames f ON f.id = w.frame LEFT JOIN "
 				     "modules m ON m.id = f.module "
 				     "ORDER BY n";

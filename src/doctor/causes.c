@@ -207,6 +207,24 @@ static bool kernel_config(const struct facts *facts, struct finding *finding)
 	return true;
 }
 
+/* Where the kernel's configuration is not to be read, what it offers tells. */
+static bool no_dynamic_probes(const struct facts *facts, struct finding *finding)
+{
+	bool is_kernel = strstr(finding->failure.excerpt, "/devices/kprobe/");
+
+	(void)facts;
+	if (finding->failure.err != EOPNOTSUPP ||
+	    (!is_kernel && !strstr(finding->failure.excerpt, "/devices/uprobe/")))
+		return false;
+	say(&finding->cause, CAUSE_KCONFIG, "this kernel is built without CONFIG_%s",
+	    is_kernel ? "KPROBES" : "UPROBES");
+	mend(&finding->cause, "%s",
+	     is_kernel ? "boot a kernel with it, or take a tracepoint near it: "
+			 "/sys/kernel/tracing/events lists them, dwell trace -t takes them"
+		       : "boot a kernel with it");
+	return true;
+}
+
 static bool too_old(const struct facts *facts, struct finding *finding)
 {
 	const struct feature *feature = finding->feature;
@@ -354,6 +372,7 @@ void cause_find(const struct facts *facts, struct finding *finding)
 		memory,
 		too_old,
 		kernel_config,
+		no_dynamic_probes,
 		no_btf,
 		tracefs_missing,
 		locked_down,

@@ -24,10 +24,10 @@ static int width_of(const struct grid *grid, size_t column)
 	return is_used ? (int)width : 0;
 }
 
-/* Of numbers it is one column less: they are short. */
+/* Of numbers it is one column: they are short. */
 static int gap_after(const struct grid *grid, size_t column)
 {
-	return column >= grid->texts ? 1 : GAP;
+	return column >= grid->texts || grid->is_tight ? 1 : GAP;
 }
 
 static void print_cell(const struct page *page, const struct grid *grid, size_t column,
@@ -142,23 +142,37 @@ static void print_above(const struct page *page, const struct grid *grid, const 
 	}
 }
 
-/* Few columns too many are taken from the widest text: false if too little of it would be left. */
-static bool make_fit(const struct page *page, const struct grid *grid, int *widths)
+static int columns_over(const struct page *page, const struct grid *grid, const int *widths)
 {
-	int over = INDENT + sum(grid, widths, 0, grid->columns) - 1 - page->columns;
-	size_t widest = 0;
-
-	for (size_t c = 1; c < grid->texts; c++)
-		widest = widths[c] > widths[widest] ? c : widest;
-	if (over <= 0)
-		return true;
-	if (!grid->texts || over > widths[widest] * 2 / 5)
-		return false;
-	widths[widest] -= over;
-	return true;
+	return INDENT + sum(grid, widths, 0, grid->columns) - 1 - page->columns;
 }
 
-void grid_print(const struct page *page, const struct grid *grid)
+/*
+ * Few columns too many are taken from the gaps, then from the widest text: false if too little of
+ * it would be left to be read.
+ */
+static bool make_fit(const struct page *page, struct grid *grid, int *widths)
+{
+	size_t widest = 0;
+	int over;
+
+	if (columns_over(page, grid, widths) <= 0)
+		return true;
+	for (size_t c = 1; c < grid->texts; c++)
+		widest = widths[c] > widths[widest] ? c : widest;
+	grid->is_tight = true;
+	over = columns_over(page, grid, widths);
+	if (over <= 0)
+		return true;
+	if (grid->texts && over <= widths[widest] * 2 / 5 && widths[widest] - over >= LEAST) {
+		widths[widest] -= over;
+		return true;
+	}
+	grid->is_tight = false;
+	return false;
+}
+
+void grid_print(const struct page *page, struct grid *grid)
 {
 	int widths[GRID_COLUMNS_MAX];
 

@@ -185,6 +185,11 @@ void humps_find(const struct hist *hist, struct humps *ret_humps)
 	}
 }
 
+bool humps_are_kinds(const struct humps *humps)
+{
+	return humps->count == 2 || humps->count == 3;
+}
+
 void humps_say(const struct humps *humps, char *buf, size_t size)
 {
 	static const char *const numbers[HUMPS_MAX + 1] = {"no", "one", "two", "three", "four"};

@@ -32,6 +32,9 @@ struct humps {
  */
 void humps_find(const struct hist *hist, struct humps *ret_humps);
 
+/* Values of two or three kinds: one hump is no news, and many are values of any length. */
+bool humps_are_kinds(const struct humps *humps);
+
 /* "two humps: 82 % around 210 us, 18 % around 14.0 ms: the average, 2.70 ms, is neither" */
 void humps_say(const struct humps *humps, char *buf, size_t size);
 

@@ -21,10 +21,41 @@ static void mend(struct remarks *remarks)
 	}
 }
 
+/* Calls that are made to wait for something. */
+static const char *const waiting_calls[] = {
+	"poll",
+	"ppoll",
+	"select",
+	"pselect6",
+	"epoll_wait",
+	"epoll_pwait",
+	"epoll_pwait2",
+	"nanosleep",
+	"clock_nanosleep",
+	"futex",
+	"wait4",
+	"waitid",
+	"pause",
+	"rt_sigsuspend",
+	"rt_sigtimedwait",
+	"restart_syscall",
+	"io_getevents",
+	"accept",
+	"accept4",
+	"io_uring_enter",
+};
+
 /* Waits for work, or as long as was wished, have humps as the work has. */
-static bool is_idle(const struct signal_view *view, const struct series_key *key)
+static bool is_idle(const struct signal_view *view, const struct series_row *row)
 {
-	return view->detail.kind == FIELD_STATE && state_is_idle(key->detail);
+	if (view->detail.kind == FIELD_STATE)
+		return state_is_idle(row->key.detail);
+	if (view->detail.kind != FIELD_SYSCALL)
+		return false;
+	for (size_t i = 0; i < sizeof(waiting_calls) / sizeof(waiting_calls[0]); i++)
+		if (!strcmp(row->detail_name, waiting_calls[i]))
+			return true;
+	return false;
 }
 
 static void tell_humps(const struct digest *digest, struct measured *of)
@@ -37,11 +68,11 @@ static void tell_humps(const struct digest *digest, struct measured *of)
 		struct humps humps;
 
 		if (of->view->kinds[row->key.kind].unit != UNIT_NS || series_is_other(&row->key) ||
-		    is_idle(of->view, &row->key) ||
+		    is_idle(of->view, row) ||
 		    row->hist.sum < of->measures[row->key.kind].all.sum / LARGE)
 			continue;
 		humps_find(&row->hist, &humps);
-		if (humps.count < 2)
+		if (!humps_are_kinds(&humps))
 			continue;
 		humps_say(&humps, said, sizeof(said));
 		series_row_text(digest, of, row, name, sizeof(name));

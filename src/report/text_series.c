@@ -11,6 +11,15 @@
 #define SHOWN_ALONE  30 /* of each measure, with --signal */
 #define SHOWN_MIXED  12 /* of many measures in one table */
 #define STACK_FRAMES 8
+#define STACK_TEXT   (4 * GRID_TEXT)
+
+/* A table, and the stacks that its rows name by number: each that reads alike once. */
+struct series_table {
+	struct grid grid;
+	const struct series_row *shown[GRID_ROWS_MAX];
+	char stacks[GRID_ROWS_MAX][STACK_TEXT];
+	size_t stack_count;
+};
 
 size_t text_measures(const struct measured *of)
 {
@@ -44,6 +53,7 @@ static void add_heads(const struct measured *of, bool is_mixed, struct grid *gri
 	for (size_t i = 0; i < FIELDS; i++)
 		if (is_column(fields[i]))
 			grid->heads[grid->columns++] = fields[i]->name;
+	grid->heads[grid->columns++] = "stack";
 	grid->texts = grid->columns;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		grid->is_right[grid->columns] = true;
@@ -75,10 +85,20 @@ static void add_key(const struct digest *digest, const struct measured *of,
 	}
 }
 
+bool text_is_tally(enum series_unit unit, const struct hist *hist)
+{
+	return unit == UNIT_COUNT && hist->max == 1 && hist->sum == hist->count;
+}
+
 static void add_numbers(enum series_unit unit, const struct hist *hist, struct grid *grid,
 			size_t *column)
 {
 	add_text(grid, column, VALUE(UNIT_COUNT, hist->count));
+	if (text_is_tally(unit, hist)) {
+		for (int i = 0; i < 5; i++)
+			add_text(grid, column, "");
+		return;
+	}
 	add_text(grid, column, VALUE(unit, hist->sum));
 	add_text(grid, column, VALUE(unit, hist_percentile(hist, 0.5)));
 	add_text(grid, column, VALUE(unit, hist_percentile(hist, 0.9)));
@@ -95,20 +115,6 @@ static void name_all(struct grid *grid)
 	snprintf(grid->cells[grid->rows][0], GRID_TEXT, "all");
 }
 
-static void add_row(const struct digest *digest, const struct measured *of,
-		    const struct series_row *row, bool is_mixed, struct grid *grid)
-{
-	const struct series_kind *kind = &of->view->kinds[row->key.kind];
-	size_t column = 0;
-
-	if (is_mixed)
-		add_text(grid, &column, kind->name);
-	add_key(digest, of, row, grid, &column);
-	add_numbers(kind->unit, &row->hist, grid, &column);
-	name_all(grid);
-	grid->rows++;
-}
-
 static u64 stack_of(const struct signal_view *view, const struct series_key *key)
 {
 	if (series_is_other(key))
@@ -118,29 +124,55 @@ static u64 stack_of(const struct signal_view *view, const struct series_key *key
 						  : 0;
 }
 
-/* Below the table, by the number of the row that each is of. */
-static void print_stacks(const struct digest *digest, const struct page *page,
-			 const struct measured *of, const struct series_row *const *rows,
-			 size_t count)
+static void add_stack(const struct digest *digest, const struct measured *of,
+		      const struct series_row *row, struct series_table *table, size_t *column)
 {
-	for (size_t i = 0; i < count; i++) {
-		u64 stack = stack_of(of->view, &rows[i]->key);
-		char text[4 * GRID_TEXT], escaped[2 * sizeof(text)];
-		int at;
+	char *text = table->stacks[table->stack_count], number[32] = "";
+	u64 stack = stack_of(of->view, &row->key);
+	size_t same = 0;
 
-		if (!stack)
-			continue;
-		series_stack_text(digest, stack, STACK_FRAMES, text, sizeof(text));
-		at = fprintf(page->out, "  %zu: ", i + 1);
-		page_wrap(page, at, at, format_escaped(text, escaped, sizeof(escaped)));
+	if (stack) {
+		series_stack_text(digest, stack, STACK_FRAMES, text, STACK_TEXT);
+		while (strcmp(table->stacks[same], text))
+			same++;
+		table->stack_count += same == table->stack_count;
+		snprintf(number, sizeof(number), "[%zu]", same + 1);
+	}
+	add_text(&table->grid, column, number);
+}
+
+static void add_row(const struct digest *digest, const struct measured *of,
+		    const struct series_row *row, bool is_mixed, struct series_table *table)
+{
+	const struct series_kind *kind = &of->view->kinds[row->key.kind];
+	struct grid *grid = &table->grid;
+	size_t column = 0;
+
+	if (is_mixed)
+		add_text(grid, &column, kind->name);
+	add_key(digest, of, row, grid, &column);
+	add_stack(digest, of, row, table, &column);
+	add_numbers(kind->unit, &row->hist, grid, &column);
+	name_all(grid);
+	table->shown[grid->rows++] = row;
+}
+
+/* Below the table. */
+static void print_stacks(const struct page *page, const struct series_table *table)
+{
+	for (size_t i = 0; i < table->stack_count; i++) {
+		char escaped[2 * STACK_TEXT];
+		int at = fprintf(page->out, "  [%zu] ", i + 1);
+
+		page_wrap(page, at, at, format_escaped(table->stacks[i], escaped, sizeof(escaped)));
 	}
 }
 
 /* The largest of a measure into the grid: how many there are. */
 static size_t add_measure(const struct digest *digest, const struct measured *of, u32 kind,
-			  size_t most, bool is_mixed, struct grid *grid,
-			  const struct series_row **shown)
+			  size_t most, bool is_mixed, struct series_table *table)
 {
+	const struct grid *grid = &table->grid;
 	size_t series = of->measures[kind].left_out, until = grid->rows + most;
 
 	for (size_t i = 0; i < of->alike_count; i++) {
@@ -151,8 +183,7 @@ static size_t add_measure(const struct digest *digest, const struct measured *of
 		series++;
 		if (grid->rows == until || grid->rows == GRID_ROWS_MAX)
 			continue;
-		shown[grid->rows] = row;
-		add_row(digest, of, row, is_mixed, grid);
+		add_row(digest, of, row, is_mixed, table);
 	}
 	return series;
 }
@@ -162,42 +193,40 @@ void text_series(const struct digest *digest, const struct page *page, const str
 {
 	size_t most = digest->options->signals ? SHOWN_ALONE
 					       : at_least(SHOWN / text_measures(of), SHOWN_LEAST);
-	const struct series_row *shown[GRID_ROWS_MAX];
-	struct grid *grid = calloc(1, sizeof(*grid));
+	struct series_table *table = calloc(1, sizeof(*table));
 	u64 rest = of->measures[kind].all.sum;
 	size_t series;
 
-	if (!grid)
+	if (!table)
 		return;
-	add_heads(of, false, grid);
-	series = add_measure(digest, of, kind, most, false, grid, shown);
-	grid_print(page, grid);
-	for (size_t i = 0; i < grid->rows; i++)
-		rest -= shown[i]->hist.sum < rest ? shown[i]->hist.sum : rest;
-	if (series > grid->rows)
+	add_heads(of, false, &table->grid);
+	series = add_measure(digest, of, kind, most, false, table);
+	grid_print(page, &table->grid);
+	for (size_t i = 0; i < table->grid.rows; i++)
+		rest -= table->shown[i]->hist.sum < rest ? table->shown[i]->hist.sum : rest;
+	if (series > table->grid.rows)
 		fprintf(page->out, "  and %s more, with %s of the total\n",
-			NUMBER(series - grid->rows), SHARE(rest, of->measures[kind].all.sum));
-	print_stacks(digest, page, of, shown, grid->rows);
-	free(grid);
+			NUMBER(series - table->grid.rows), SHARE(rest, of->measures[kind].all.sum));
+	print_stacks(page, table);
+	free(table);
 }
 
 void text_series_mixed(const struct digest *digest, const struct page *page,
 		       const struct measured *of)
 {
 	size_t most = at_least(SHOWN_MIXED / text_measures(of), 1), series = 0;
-	const struct series_row *shown[GRID_ROWS_MAX];
-	struct grid *grid = calloc(1, sizeof(*grid));
+	struct series_table *table = calloc(1, sizeof(*table));
 
-	if (!grid)
+	if (!table)
 		return;
-	add_heads(of, true, grid);
+	add_heads(of, true, &table->grid);
 	for (u32 kind = 0; kind < of->view->kind_count; kind++)
 		if (of->measures[kind].all.count)
-			series += add_measure(digest, of, kind, most, true, grid, shown);
-	grid_print(page, grid);
-	if (series > grid->rows)
-		fprintf(page->out, "  and %s more: --signal %s\n", NUMBER(series - grid->rows),
-			of->name);
-	print_stacks(digest, page, of, shown, grid->rows);
-	free(grid);
+			series += add_measure(digest, of, kind, most, true, table);
+	grid_print(page, &table->grid);
+	if (series > table->grid.rows)
+		fprintf(page->out, "  and %s more: --signal %s\n",
+			NUMBER(series - table->grid.rows), of->name);
+	print_stacks(page, table);
+	free(table);
 }

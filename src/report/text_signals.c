@@ -47,8 +47,9 @@ static void print_measure(const struct page *page, const struct measured *of, u3
 	format_add(line, sizeof(line), "%s", about->name);
 	if (about->about)
 		format_add(line, sizeof(line), " (%s)", about->about);
-	format_add(line, sizeof(line), ": %s, %s in sum", VALUE(UNIT_COUNT, all->count),
-		   VALUE(about->unit, all->sum));
+	format_add(line, sizeof(line), ": %s", VALUE(UNIT_COUNT, all->count));
+	if (!text_is_tally(about->unit, all))
+		format_add(line, sizeof(line), ", %s in sum", VALUE(about->unit, all->sum));
 	print_line(page, "", line);
 }
 
@@ -71,6 +72,15 @@ static void print_own_histograms(const struct digest *digest, const struct page 
 	}
 }
 
+static size_t series_of_kind(const struct measured *of, u32 kind)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < of->alike_count; i++)
+		count += of->alike[i].row->key.kind == kind && of->alike[i].row->hist.count;
+	return count;
+}
+
 static void print_histograms(const struct digest *digest, const struct page *page,
 			     const struct measured *of, u32 kind)
 {
@@ -78,13 +88,17 @@ static void print_histograms(const struct digest *digest, const struct page *pag
 	char said[REMARK_BYTES];
 	struct humps humps;
 
-	if (!digest->options->signals && !digest->options->histograms)
+	if ((!digest->options->signals && !digest->options->histograms) ||
+	    text_is_tally(of->view->kinds[kind].unit, all))
 		return;
 	fputc('\n', page->out);
 	print_line(page, "", "all together");
 	text_histogram(digest, page, of, kind, all);
 	humps_find(all, &humps);
-	if (humps.count > 1 && of->view->kinds[kind].unit == UNIT_NS) {
+	/* All system calls together are of as many kinds as there are calls; and of one series
+	 * alone, what it says itself will do. */
+	if (humps_are_kinds(&humps) && series_of_kind(of, kind) > 1 &&
+	    of->view->kinds[kind].unit == UNIT_NS && of->view->detail.kind != FIELD_SYSCALL) {
 		humps_say(&humps, said, sizeof(said));
 		print_line(page, "- ", said);
 	}
@@ -162,20 +176,65 @@ static void print_measures(const struct digest *digest, const struct page *page,
 	}
 }
 
+/* Until when it was measured, if that was not the end. */
+static void print_end(const struct digest *digest, const struct page *page,
+		      const struct measured *of)
+{
+	char what[64], line[256] = "";
+
+	snprintf(what, sizeof(what), "signal %s off", of->name);
+	for (size_t i = 0; i < digest->step_count; i++) {
+		const struct step *step = &digest->steps[i];
+
+		if (strcmp(step->what, what) || step->ts_ns < digest->start_ns)
+			continue;
+		format_add(line, sizeof(line),
+			   "measured until %s, then given up for its cost: --max-overhead allows "
+			   "more",
+			   DURATION(step->ts_ns - digest->start_ns));
+		print_line(page, "! ", line);
+		return;
+	}
+}
+
+static void print_nothing(const struct digest *digest, const struct page *page,
+			  const struct measured *of)
+{
+	char line[256] = "nothing was measured";
+
+	/* Of a probe that somebody chose. */
+	if (of->view->is_not_offered)
+		format_add(line, sizeof(line),
+			   ": in %s no process that is followed came by; is it called by this "
+			   "name, and from this file?",
+			   DURATION(digest->end_ns - digest->begin_ns));
+	print_line(page, "", line);
+}
+
+/* Above what is longer than a screen, below what is not. */
+static void print_remarks(const struct page *page, const struct measured *of)
+{
+	for (size_t i = 0; i < of->remarks.count; i++)
+		print_line(page, "- ", of->remarks.text[i]);
+}
+
 static void print_signal(const struct digest *digest, const struct page *page,
 			 const struct measured *of)
 {
 	bool is_short = !digest->options->signals && !digest->options->histograms;
 
 	print_heading(page, of);
+	if (!is_short)
+		print_remarks(page, of);
 	if (is_short && text_measures(of) > MEASURES_APART)
 		text_series_mixed(digest, page, of);
 	else
 		print_measures(digest, page, of);
+	print_end(digest, page, of);
 	if (!text_measures(of))
-		print_line(page, "", "nothing was measured");
-	for (size_t i = 0; i < of->remarks.count; i++)
-		print_line(page, "- ", of->remarks.text[i]);
+		print_nothing(digest, page, of);
+	if (is_short)
+		print_remarks(page, of);
 	print_unmatched(digest, page, of);
 	print_share(page, of);
 	text_lists(digest, page, of);
@@ -186,10 +245,14 @@ static void print_doubts(const struct digest *digest, const struct page *page)
 {
 	const struct signals *signals = &digest->signals;
 	char line[512] = "";
+	size_t measures = 0;
 
-	format_add(line, sizeof(line),
-		   "Percentiles are within %.1f %%; counts, totals and maxima are exact.",
-		   100 * HIST_ERROR);
+	for (size_t i = 0; i < signals->count; i++)
+		measures += text_measures(&signals->of[i]);
+	if (measures)
+		format_add(line, sizeof(line),
+			   "Percentiles are within %.1f %%; counts, totals and maxima are exact.",
+			   100 * HIST_ERROR);
 	if (signals->kernel)
 		format_add(line, sizeof(line), " Without %s values of the kernel's own (--kernel).",
 			   NUMBER(signals->kernel));
@@ -200,14 +263,28 @@ static void print_doubts(const struct digest *digest, const struct page *page)
 	if (signals->damaged)
 		format_add(line, sizeof(line), " Of %s row%s the buckets are damaged.",
 			   NUMBER(signals->damaged), signals->damaged == 1 ? "" : "s");
+	if (!*line)
+		return;
 	fputc('\n', page->out);
-	page_wrap(page, 0, 2, line);
+	page_wrap(page, 0, 2, *line == ' ' ? line + 1 : line);
+}
+
+/* What dwell trace found is in one of its two signals: by stack, or not. */
+static bool is_elsewhere(const struct signals *signals, const struct measured *of)
+{
+	if (!of->view->is_not_offered || text_measures(of))
+		return false;
+	for (size_t i = 0; i < signals->count; i++)
+		if (signals->of[i].view->is_not_offered && text_measures(&signals->of[i]))
+			return true;
+	return false;
 }
 
 void text_signals(const struct digest *digest, const struct page *page)
 {
 	for (size_t i = 0; i < digest->signals.count; i++)
-		print_signal(digest, page, &digest->signals.of[i]);
+		if (!is_elsewhere(&digest->signals, &digest->signals.of[i]))
+			print_signal(digest, page, &digest->signals.of[i]);
 	if (digest->signals.count)
 		print_doubts(digest, page);
 	else if (digest->options->signals)

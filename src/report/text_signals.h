@@ -15,6 +15,9 @@ void text_series(const struct digest *digest, const struct page *page, const str
 		 u32 kind);
 size_t text_measures(const struct measured *of); /* that have values */
 
+/* All values are 1: how many there are is all that can be said of them. */
+bool text_is_tally(enum series_unit unit, const struct hist *hist);
+
 /* A few of each measure, where there are many of these. */
 void text_series_mixed(const struct digest *digest, const struct page *page,
 		       const struct measured *of);
@@ -44,9 +47,10 @@ struct grid {
 	bool is_right[GRID_COLUMNS_MAX];			/* numbers end in line */
 	char cells[GRID_ROWS_MAX][GRID_COLUMNS_MAX][GRID_TEXT]; /* escaped */
 	size_t columns, rows;
-	size_t texts; /* so many of the columns come first, and are what a row is about */
+	size_t texts;  /* so many of the columns come first, and are what a row is about */
+	bool is_tight; /* grid_print()'s own: texts stand close, so that they fit */
 };
 
-void grid_print(const struct page *page, const struct grid *grid);
+void grid_print(const struct page *page, struct grid *grid);
 
 #endif

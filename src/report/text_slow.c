@@ -33,6 +33,9 @@ static void add_parts(const struct slow_row *slow, char *line, size_t size)
 static void add_values(const struct digest *digest, const struct signal_view *view,
 		       const struct slow_row *slow, char *line, size_t size)
 {
+	/* What has no values of its own, as a sync has no bytes. */
+	if (!slow->value[0] && !slow->value[1])
+		return;
 	for (int i = 0; i < 2; i++) {
 		char head[LIST_HEAD_BYTES], value[SIGNALS_NAME_BYTES];
 		const char *name = view->value_names[i];
@@ -75,7 +78,9 @@ static void print_event(const struct digest *digest, const struct page *page,
 
 void text_slow(const struct digest *digest, const struct page *page, const struct measured *of)
 {
-	size_t most = digest->options->signals ? SHOWN_ALONE : SHOWN;
+	/* dwell trace has told them one by one. */
+	bool are_told = of->view->is_not_offered;
+	size_t most = digest->options->signals && !are_told ? SHOWN_ALONE : SHOWN;
 	u64 all = of->slow_count + of->slow_left_out;
 
 	if (!of->slow_count)

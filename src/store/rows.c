@@ -38,7 +38,8 @@ static void complete_row(unsigned int table, struct cell *cells)
 		return;
 	probe = cells[0].kind == CELL_TEXT ? signal_find_probe(cells[0].text, cells[0].length)
 					   : NULL;
-	cells[HOOKS_IS_RARE] = cell_number(probe && probe->is_rare);
+	/* One that no signal has is of a place that somebody chose. */
+	cells[HOOKS_IS_RARE] = cell_number(!probe || probe->is_rare);
 }
 
 bool rows_add(struct rows *rows, enum store_table table, const struct cell *cells)

@@ -142,7 +142,7 @@ if [ -e /sys/bus/event_source/devices/kprobe/type ]; then
 	check "-k: a function of the kernel" equal "$(told call clock_nanosleep count)" \
 		$(($(truth sleep_calls) + $(truth deep_calls) / 20))
 else
-	check "-k without kprobes says so" refuses "kprobe" -k do_nanosleep -d 1s
+	check "-k without kprobes says so" refuses "CONFIG_KPROBES" -k do_nanosleep -d 1s
 fi
 
 # --- what is refused, and what is not there

@@ -34,7 +34,7 @@ for command in run record trace report export doctor; do
 done
 
 # "name cost" of each signal that -s offers; the page may have more
-"$DWELL" record -s help | awk 'NR > 1 { name = $1; print name, $2 ($2 == "per" ? " " $3 : "") }' | LC_ALL=C sort >"$work/help"
+"$DWELL" record -s help | awk '/^  [a-z]/ { name = $1; print name, $2 ($2 == "per" ? " " $3 : "") }' | LC_ALL=C sort >"$work/help"
 awk -F' *\\| *' '/^## / { exit } /^\| `/ { gsub("`", "", $2); print $2, $4 }' docs/signals.md | LC_ALL=C sort >"$work/page"
 check "signals.md has every signal, and its cost" sh -c "test -z \"\$(comm -23 '$work/help' '$work/page')\""
 
