@@ -10,7 +10,7 @@
 #   make check-layers     the rule of who may include whom
 #   make check-format     clang-format has nothing to say
 #   make bench            what dwell costs, as ratios; as root, on a quiet machine
-#   make check-long       what takes longer than CI has: fuzzing, soak
+#   make check-long       what takes longer than CI has: fuzzing, soak, all that guests can do
 #   make bpf-arm64        the kernel side compiles for arm64
 #   make GEN_VMLINUX=1    build against a generated vmlinux.h, as a check of ours
 #   make man              the man pages, from docs/
@@ -275,10 +275,11 @@ check: $(B)/dwell $(UNIT_TESTS) $(REPLAYS)
 check-live: $(B)/dwell $(LIVE_TOOLS) $(WORKLOADS)
 	BUILD=$(B) tests/run --again $(LIVE_TESTS) $(sort $(wildcard tests/live/*.sh))
 
+VM_GUEST := $(addprefix tests/vm/,commands trace signals network storage)
+
 check-vm: $(B)/dwell $(B)/tests/vmlinux_test $(LIVE_TOOLS) $(WORKLOADS)
-	OUT=$(B)/vm tests/run -- tests/vm/run.sh $(B)/dwell tests/vm/commands tests/vm/trace tests/vm/signals \
-		tests/vm/network \
-		$(B)/tests/workloads/oracle:/bin/oracle \
+	OUT=$(B)/vm tests/run -- tests/vm/run.sh $(B)/dwell $(VM_GUEST) \
+		$(B)/tests/workloads/oracle:/bin/oracle $(VM_MORE) \
 		$(B)/tests/vmlinux_test $(LIVE_TESTS)
 
 check-layers:
@@ -307,6 +308,7 @@ check-long:
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run -- fuzz/run.sh build/fuzz/fuzz
 	$(MAKE) all tests
 	BUILD=build tests/run tests/soak.sh
+	VM_LIMIT=900 $(MAKE) check-vm VM_MORE=tests/vm/long:/long
 
 # --- bench -------------------------------------------------------------------------------
 
