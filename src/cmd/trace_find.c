@@ -149,10 +149,13 @@ static int take_site(struct trace *trace, const struct trace_word *word, int fd,
 	}
 	if (err)
 		return err;
-	if (site->kind == SITE_OFFSET)
-		log_info("no symbol says that an instruction begins at %s of %s: if none does, "
-			 "processes that come there crash",
-			 word->name, word->file);
+	if (site->kind == SITE_OFFSET && !trace->force) {
+		log_error("no symbol says that an instruction begins at %s of %s, and where none "
+			  "does, a probe makes each process crash that comes there: look at "
+			  "objdump -d, then --force insists",
+			  word->name, word->file);
+		return -EINVAL;
+	}
 	snprintf(offset, sizeof(offset), "0x%" PRIx64, (uint64_t)site->offset);
 	place = trace_place_add(trace, word, site->name[0] ? site->name : offset);
 	if (!place)

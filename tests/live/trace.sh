@@ -157,6 +157,8 @@ strip -o "$work/stripped" "$ORACLE"
 check "a stripped file is said to be" refuses 'stripped' -n -u "$work/stripped:traced_sleep"
 check "so is an unknown name" refuses 'has no function' -n -u "$ORACLE:traced_nowhere"
 check "an offset must be code" refuses 'not in the code' -n -u "$ORACLE:0x10"
+middle=$(printf '0x%x' $((16#$(nm "$ORACLE" | sed -n 's/ [Tt] traced_sleep$//p') + 1)))
+check "an instruction must begin there" refuses 'that an instruction begins' -n -u "$ORACLE:$middle"
 objcopy --redefine-sym "traced_sleep=$(printf 'traced_\033[31msleep')" "$ORACLE" "$work/hostile"
 check "a name cannot command the terminal" tells_escaped
 check "a script is no program" refuses 'interpreter' -n -u "tests/lib.sh:main"
