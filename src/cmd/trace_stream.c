@@ -137,7 +137,7 @@ static int print_calls(const void *context)
 #define PART(NAME, name) ", s." #name "_ns"
 		SLOW_PARTS(PART)
 #undef PART
-			" FROM slow s WHERE s.window >= ?1 AND s.signal IN ('func', 'funcstack') "
+			" FROM slow s WHERE s.window = ?1 AND s.signal IN ('func', 'funcstack') "
 			"ORDER BY "
 			"s.ts_ns";
 	const struct reading *reading = context;
@@ -157,7 +157,7 @@ void trace_stream(struct trace *trace, const struct session_files *files)
 {
 	_cleanup_close_ int db_fd = -1, wal_fd = -1;
 	struct reading reading = {
-		.window = trace->slow_window,
+		.window = trace->slow_window++,
 		.has_command = trace->follow.command != NULL,
 	};
 
@@ -166,5 +166,4 @@ void trace_stream(struct trace *trace, const struct session_files *files)
 	reading.db_fd = db_fd;
 	reading.wal_fd = wal_fd;
 	apart_run(print_calls, &reading, db_fd, wal_fd);
-	trace->slow_window++;
 }
