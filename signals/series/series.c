@@ -77,6 +77,8 @@ static bool add_buckets(struct series_entry *entry, const struct rec_series *row
 {
 	size_t needed = entry->bucket_count + row->bucket_count;
 
+	if (!row->bucket_count)
+		return true; /* only something unmatched */
 	if (needed > entry->bucket_room) {
 		struct series_bucket *grown =
 			needed <= 2 * HIST_BUCKETS
