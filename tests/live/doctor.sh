@@ -22,7 +22,7 @@ check "takes under $most ms ($took ms)" test $took -lt $most
 check "its JSON follows docs/doctor.schema.json" tests/schema.py docs/doctor.schema.json "$json"
 check "every feature that is not ok has a cause and a remedy" jq -e \
 	'[.features[] | select(.status != "ok") | .cause.text, .cause.remedy] | all(. != null and . != "")' "$json"
-offered=$("$DWELL" record -s help | awk 'NR > 1 { print $1 }')
+offered=$("$DWELL" record -s help | sed -n 's|^  \([a-z]\{1,\}\) .*|\1|p')
 # shellcheck disable=SC2086 # a word each
 check "it has every signal that -s offers" jq -e '[.signals[].name] as $n | $ARGS.positional | all(IN($n[]))' \
 	"$json" --args $offered
