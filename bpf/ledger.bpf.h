@@ -163,12 +163,19 @@ struct ledger_stolen {
 };
 
 #define ledger_barrier() __asm__ volatile("" ::: "memory")
+#define ledger_barrier_value(value)                                                                \
+	__asm__ volatile(""                                                                        \
+			 : "+r"(value)) /* the compiler forgets it                                 \
+					 */
 
 /* An index, bounded where every verifier sees it: older ones lose track otherwise. */
 #ifdef __bpf__
 #define ledger_bound(index, mask) __asm__ volatile("%0 &= %1" : "+r"(index) : "i"(mask))
+#define ledger_at_most(value, limit)                                                               \
+	__asm__ volatile("if %0 <= %1 goto +1\n%0 = %1" : "+r"(value) : "i"(limit))
 #else
-#define ledger_bound(index, mask) ((index) &= (mask))
+#define ledger_at_most(value, limit) ((value) = (value) < (limit) ? (value) : (limit))
+#define ledger_bound(index, mask)    ((index) &= (mask))
 #endif
 
 /*

@@ -147,21 +147,25 @@ static __noinline u32 series_fold(struct series_key *key)
 static __noinline u32 series_make(struct series_key *key)
 {
 	struct series_share *share = series_share_of(key->signal);
-	u32 slot;
 
-	if (share && share->used < share->limit) {
-		slot = series_take_place(key, &share->used);
-		if (slot != SERIES_NONE)
-			return slot;
-	}
-	return series_fold(key);
+	if (!share || share->used >= share->limit)
+		return SERIES_NONE;
+	return series_take_place(key, &share->used);
+}
+
+/* One after the other, not one within the other: calls in calls may have 512 bytes in all. */
+static __always_inline u32 series_make_or_fold(struct series_key *key)
+{
+	u32 slot = series_make(key);
+
+	return slot == SERIES_NONE ? series_fold(key) : slot;
 }
 
 static __always_inline u32 series_find(struct series_key *key)
 {
 	u32 *slot = bpf_map_lookup_elem(&series_index, key);
 
-	return slot ? *slot : series_make(key);
+	return slot ? *slot : series_make_or_fold(key);
 }
 
 static __always_inline bool series_key_is(const struct series_key *a, const struct series_key *b)

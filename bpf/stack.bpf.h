@@ -281,6 +281,7 @@ static __always_inline void stack_send(struct stack_scratch *scratch, u64 key)
 	emit_count(&counts->sent);
 	emit_header(&rec->hdr, SIG_STACK, SIG_VERSION_STACK, (u16)size,
 		    *(volatile u64 *)&counts->sent, current_task());
+	ledger_at_most(size, sizeof(*rec)); /* it is; but older verifiers forget what frames said */
 	if (bpf_ringbuf_output(&records, rec, size, BPF_RB_NO_WAKEUP))
 		emit_count(emit_loss(counts, SIG_STACK, DROP_SAMPLE, (u16)size));
 	else

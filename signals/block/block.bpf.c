@@ -120,7 +120,7 @@ static __always_inline u32 submitted_place(struct series_key *key)
 		return *known;
 	share = series_share_of(SIG_BLOCK_IO);
 	if (!share || share->used < share->limit / 2)
-		return series_make(key);
+		return series_make_or_fold(key);
 	return series_fold(key);
 }
 

@@ -61,7 +61,7 @@ static __always_inline u32 find_detail(struct series_key *key, u64 quarters)
 
 	if (known)
 		return *known;
-	return share && share->used < share->limit * quarters / 4 ? series_make(key)
+	return share && share->used < share->limit * quarters / 4 ? series_make_or_fold(key)
 								  : series_fold(key);
 }
 
