@@ -288,6 +288,7 @@ void text_signals(const struct digest *digest, const struct page *page)
 	if (digest->signals.count)
 		print_doubts(digest, page);
 	else if (digest->options->signals)
-		fputs("\nThe session has no signals of these: dwell record -s measures them.\n",
+		fputs("\nThe session has no signals of these: dwell record -s measures them, and "
+		      "dwell\nreport without --signal shows those that it has.\n",
 		      page->out);
 }

@@ -7,7 +7,8 @@ need_root
 mount_tracefs
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+worker=
+trap '[ -z "$worker" ] || kill "$worker" 2>/dev/null; rm -rf "$work"' EXIT
 session=$work/host.dwell json=$work/report.json text=$work/report.txt
 
 # Of those that this kernel can do: the doctor says so.
@@ -16,10 +17,20 @@ mapfile -t signals < <(jq -r '.signals[] | select(.tried and .status != "unavail
 	"$work/doctor.json" | grep -Fxf <("$DWELL" record -s help | awk 'NR > 1 { print $1 }') | sort)
 list=$(IFS=,; echo "${signals[*]}")
 
+# A host that does nothing has nothing to show: one that sleeps and computes by turns waits for CPUs.
+some_work() {
+	while :; do
+		sleep 0.01
+	done
+}
+some_work &
+worker=$!
+
 records() {
 	"$DWELL" record -q -a -d 2 --tier B --max-overhead 100% -s "$list" --slow 1ms -o "$session" 2>"$work/err"
 }
 check "${#signals[@]} signals are recorded at once: $list" records
+kill "$worker" && worker=
 "$DWELL" report "$session" >"$text"
 "$DWELL" report --json --histograms "$session" >"$json"
 check "the report fits into 80 columns" awk '{ gsub(/[\200-\277]/, ""); if (length($0) > 80) { print; bad = 1 } } END { exit bad }' "$text"
