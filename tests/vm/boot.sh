@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # boot.sh NAME VMLINUZ INITRD LOG [DISK]: boots a kernel in QEMU's software emulation and
-# exits with the guest job's status; 124: time limit (VM_LIMIT, 300 s); 125: no status.
+# exits with the guest job's status; 124: time limit (VM_LIMIT, 600 s); 125: no status.
 # Called by run.sh. The console goes to LOG; its end is shown when the job did not pass.
 set -euo pipefail
 
-LIMIT=${VM_LIMIT:-300}
+LIMIT=${VM_LIMIT:-600}
 TIMED_OUT=124
 NO_STATUS=125
 
@@ -21,9 +21,11 @@ cpu_model() {
 
 # emulate SECONDS: one boot, returns the status of QEMU. Never KVM: a nested one may
 # hang, and the matrix should mean the same everywhere. An oops counts as a panic.
+# Its CPUs take turns: where each is a thread, one may meet an int3 while another patches
+# the code, as hooks come and go, and the kernel panics of it.
 emulate() {
     timeout --foreground -k 5 "$1" qemu-system-x86_64 \
-        -accel "tcg,thread=$threads" -cpu "$(cpu_model "$name")" -smp 2 -m 1024 \
+        -accel tcg,thread=single -cpu "$(cpu_model "$name")" -smp 2 -m 1024 \
         -nodefaults -no-reboot -display none -serial "file:$log" \
         -device isa-debug-exit,iobase=0xf4,iosize=0x04 \
         ${disk:+-drive "file=$disk,format=raw,if=virtio"} \
@@ -68,18 +70,15 @@ show_failure() {
 main() {
     [ $# -ge 4 ] || { echo "usage: boot.sh NAME VMLINUZ INITRD LOG [DISK]" >&2; exit 2; }
     name=$1 vmlinuz=$2 initrd=$3 log=$4 disk=${5:-}
-    local status threads=${VM_THREADS:-multi}
+    local status
     rm -f "$log.panic"
     status=$(attempt)
     # The emulator itself makes kernels panic at times, so one panic is forgiven, but
-    # not hidden: its log stays, and run.sh mentions it. Most are an int3 that one CPU
-    # meets while another patches the code, as hooks come and go: CPUs that take turns
-    # do not, but need twice the time.
+    # not hidden: its log stays, and run.sh mentions it.
     if [ "$status" -eq "$NO_STATUS" ] && grep -aq 'Kernel panic' "$log"; then
         echo "boot.sh: $name: the kernel panicked, trying once more; see $log.panic" >&2
         cp "$log" "$log.panic"
         SECONDS=0
-        threads=single
         status=$(attempt)
     fi
     [ "$status" -eq 0 ] || show_failure "$status" >&2
