@@ -82,6 +82,10 @@ void series_close(struct capture *capture);
 void rows_send(struct capture *capture, const struct rec_hdr *row); /* when there is room */
 bool rows_wait(struct capture *capture, u64 *patience_ns);
 
+/* counts.c: what became of records */
+void counts_drain(struct capture *capture); /* until all have arrived, or for so long */
+void counts_fix(struct capture *capture);   /* as they are, when nothing is attached any more */
+
 /* verdicts.c: what this boot and build refused before. Failing to read or write is no error. */
 void verdicts_read(struct capture *capture);
 void verdicts_write(const struct capture *capture);
