@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One thread's part of a window, as the session gets it: what its account has more than was told
+ * before, by state and cause. Owns nothing. Called by the book.
+ */
+#ifndef DWELL_LEDGER_PAGE_H
+#define DWELL_LEDGER_PAGE_H
+
+#include "../../src/model/signal.h"
+#include "ledger.h"
+
+/* Returns what is left to be done for the thread: enum ledger_mark. */
+u8 page_write(const struct ledger_book *book, const struct rec_ledger *row,
+	      struct ledger_told *told, u64 window, struct sink *sink);
+
+/* Its row in threads, which takes the place of an earlier one. */
+void page_write_thread(const struct rec_ledger *row, u64 id, struct sink *sink);
+
+#endif
