@@ -43,6 +43,7 @@ struct ledger_cpu {
 	u32 seq;     /* odd while it is being written */
 	u16 softirq; /* 1 + vector of the one under way; 0: none */
 	u16 irq;     /* 1: a hard one is under way */
+	u32 is_late; /* 1: who left last had come unseen, and with it a wait is over */
 	struct ledger_stolen stolen;
 	u64 irq_told_ns;      /* of stolen, what is in ns[] */
 	u64 softirq_told_ns;  /* likewise */
@@ -120,6 +121,19 @@ static __always_inline struct ledger_cpu *cpu_account(u32 cpu)
 static __always_inline struct ledger_cpu *this_cpu_account(void)
 {
 	return cpu_account(bpf_get_smp_processor_id());
+}
+
+/*
+ * The account of the thread that leaves this CPU, if nobody saw it come: what it had waited for
+ * before is over by now, and for signals to count. After the ledger's program at this hook; it may
+ * be closed by then. A thread whose switch is seen is next there, and has its account of
+ * account_of().
+ */
+static __always_inline struct ledger_task *account_of_late(struct task_struct *leaves)
+{
+	struct ledger_cpu *cpu = this_cpu_account();
+
+	return cpu && cpu->is_late ? account_place(leaves) : NULL;
 }
 
 #endif

@@ -15,20 +15,22 @@ static __always_inline bool lock_is_futex(u32 type)
 }
 
 /* An address means something in its process alone; a file's id is one already. */
-static __always_inline u64 lock_id(const struct ledger_task *account)
+static __always_inline u64 lock_id(u32 type, u64 object, const struct ledger_task *account)
 {
-	if (!lock_is_futex(account->wait_lock) && account->wait_lock != LOCK_CONDITION)
-		return account->wait_object;
-	return object_mix(account->wait_object, account->tgid);
+	if (!lock_is_futex(type) && type != LOCK_CONDITION)
+		return object;
+	return object_mix(object, account->tgid);
 }
 
 /* Of a wait that is over. */
 static __always_inline void lock_wait_key(struct series_key *key, const struct ledger_task *account)
 {
+	const struct ledger_over *over = &account->over;
+
 	key->signal = SIG_LOCKS;
-	key->kind = lock_is_futex(account->wait_lock) ? LOCKS_WAIT : LOCKS_FILE_WAIT;
-	key->detail = (u16)account->wait_lock;
-	key->object = lock_id(account);
+	key->kind = lock_is_futex(over->lock) ? LOCKS_WAIT : LOCKS_FILE_WAIT;
+	key->detail = (u16)over->lock;
+	key->object = lock_id(over->lock, over->object, account);
 	series_of(key, account);
 }
 
@@ -47,7 +49,7 @@ static __always_inline void lock_tell_slow(struct task_struct *task,
 	struct slow_event event = {
 		.ns = ns,
 		.stack = stack,
-		.value = {account->wait_holder, account->waker},
+		.value = {account->over.holder, account->waker},
 	};
 
 	if (slow_is_told(SIG_LOCKS, ns))
@@ -69,7 +71,7 @@ static __always_inline void lock_count_stacks(struct task_struct *task,
 {
 	struct series_key key = {};
 
-	if (account->block_state != STATE_BLOCKED_LOCK || !ns)
+	if (account->over.block_state != STATE_BLOCKED_LOCK || !ns)
 		return;
 	if (!weight_ns)
 		stack = 0;

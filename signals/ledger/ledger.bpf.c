@@ -40,8 +40,8 @@ static __always_inline void wait_as_before(struct ledger_task *account, struct w
 	wait->lock = account->wait_lock;
 }
 
-static __always_inline void leave_cpu(struct task_struct *task, struct ledger_stolen *stolen,
-				      u64 now)
+static __always_inline void leave_cpu(struct task_struct *task, struct ledger_cpu *cpu,
+				      struct ledger_stolen *stolen, u64 now)
 {
 	struct ledger_task *account = account_of(task);
 	u64 exec_ns = task->se.sum_exec_runtime;
@@ -51,6 +51,8 @@ static __always_inline void leave_cpu(struct task_struct *task, struct ledger_st
 
 	if (!account)
 		return;
+	if (cpu)
+		cpu->is_late = !ledger_is_on_cpu(account);
 	if (nvcsw == account->nvcsw)
 		account->involuntary++;
 	else
@@ -83,6 +85,7 @@ static __always_inline void take_cpu(struct task_struct *task, struct task_struc
 {
 	struct ledger_task *account = task->pid ? account_of(task) : NULL;
 	u32 kind = prev->pid ? WAKER_RAN : WAKER_IDLE;
+	bool is_unseen;
 
 	if (cpu) {
 		cpu->use = use_of(task, account);
@@ -90,6 +93,7 @@ static __always_inline void take_cpu(struct task_struct *task, struct task_struc
 		cpu->task = (u64)task;
 		cpu->exec_ns = task->se.sum_exec_runtime;
 		cpu->irq = cpu->softirq = 0; /* no interrupt switches */
+		cpu->is_late = 0;
 		cpu->stolen.irq_taken_ns = cpu->stolen.irq_ns;
 		cpu->stolen.softirq_taken_ns = cpu->stolen.softirq_ns;
 		if (account)
@@ -100,10 +104,14 @@ static __always_inline void take_cpu(struct task_struct *task, struct task_struc
 	if (prev->pid && task->nr_cpus_allowed < (int)cfg_cpus &&
 	    idle_cpu_is_forbidden(task, account, now))
 		kind = WAKER_NOT_ALLOWED;
-	if (ledger_is_on_cpu(account)) /* its switch-out was missed */
-		account->nvcsw = task->nvcsw;
+	is_unseen = ledger_is_on_cpu(account); /* its switch-out was missed */
 	ledger_switch_in(account, kind == WAKER_RAN ? task_tid(prev) : 0, kind,
 			 task->se.sum_exec_runtime, now);
+	if (is_unseen) {
+		account->over.unseen =
+			account->nvcsw == task->nvcsw ? UNSEEN_QUEUED : UNSEEN_BLOCKED;
+		account->nvcsw = task->nvcsw;
+	}
 }
 
 SEC("?tp_btf/sched_switch")
@@ -126,7 +134,7 @@ int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_
 		cpu->seq++;
 	}
 	if (prev->pid)
-		leave_cpu(prev, &stolen, now);
+		leave_cpu(prev, cpu, &stolen, now);
 	return 0;
 }
 

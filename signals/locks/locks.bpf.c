@@ -77,10 +77,8 @@ static __always_inline void count_waiter(const struct ledger_task *account, stru
 
 /* --- a wait is over --- */
 
-static __always_inline void count_held(const struct ledger_task *account, struct series_key *key)
+static __always_inline void count_held(const struct lock_watch *watch, struct series_key *key)
 {
-	const struct lock_watch *watch = &account->lock;
-
 	if (!watch->held_ns)
 		return;
 	key->kind = LOCKS_HELD;
@@ -96,23 +94,40 @@ static __always_inline void count_held(const struct ledger_task *account, struct
 }
 
 /* Places are few. A lock that was waited for once, and not for long, takes one, not six. */
-static __always_inline void end_wait(struct task_struct *task, struct ledger_task *account)
+static __always_inline void count_wait(struct task_struct *task, struct ledger_task *account,
+				       bool is_late)
 {
+	const struct ledger_over *over = &account->over;
 	struct series_key key = {};
 	u32 slot;
 
 	lock_wait_key(&key, account);
 	slot = series_find(&key);
-	series_add(slot, account->in_block_ns);
-	account->lock.object = account->wait_object;
-	account->lock.got_ns = account->last_ns;
+	series_add(slot, over->block_ns);
+	if (is_late) /* others are told with their stacks, which samples take */
+		lock_tell_slow(task, account, &key, over->block_ns, 0);
 	if (!lock_has_place(slot))
 		return;
-	if (lock_is_futex(account->wait_lock) && !tell_lock(task, &key, account->wait_object) &&
-	    account->in_block_ns < LOCKS_LONG_NS)
+	if (lock_is_futex(over->lock) && !tell_lock(task, &key, over->object) &&
+	    over->block_ns < LOCKS_LONG_NS)
 		return;
 	count_waiter(account, &key);
-	count_held(account, &key);
+	count_held(&account->lock, &key);
+}
+
+/* Of a thread that has a CPU again; or had got it unseen, and leaves it now. */
+static __noinline int end_wait(struct task_struct *task, struct ledger_task *account, bool is_late)
+{
+	const struct ledger_over *over = &account->over;
+
+	held_note_absence(account);
+	if (!over->block_ns || over->block_state != STATE_BLOCKED_LOCK)
+		return 0;
+	account->lock.object = over->object;
+	account->lock.got_ns = over->back_ns;
+	count_wait(task, account, is_late);
+	account->lock.held_ns = 0;
+	return 0;
 }
 
 /* --- locks of the kernel's, whose waits were left here --- */
@@ -154,7 +169,8 @@ static __always_inline void count_kernel_waits(struct kernel_waits *here)
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(locks_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	struct ledger_task *account = next->pid ? account_of(next) : NULL;
+	struct ledger_task *comes = next->pid ? account_of(next) : NULL;
+	struct ledger_task *late = account_of_late(prev);
 	struct kernel_waits *here = kernel_waits_here();
 	struct herd *herd = herd_here();
 
@@ -162,11 +178,10 @@ int BPF_PROG(locks_switch, bool preempt, struct task_struct *prev, struct task_s
 		count_kernel_waits(here);
 	if (herd && herd->count && herd_end(herd) && herd->key.detail <= LOCK_CONDITION)
 		tell_lock(prev, &herd->key, herd->address);
-	if (!account)
-		return 0;
-	held_note_absence(account);
-	if (account->in_block_ns && account->block_state == STATE_BLOCKED_LOCK)
-		end_wait(next, account);
+	if (late)
+		end_wait(prev, late, true);
+	if (comes)
+		end_wait(next, comes, false);
 	return 0;
 }
 
@@ -183,7 +198,7 @@ int BPF_PROG(locks_waking, struct task_struct *task)
 	if (account->state != STATE_BLOCKED_LOCK &&
 	    !(account->state == STATE_BLOCKED_IDLE && is_condition))
 		return 0;
-	herd_note(account, lock_id(account));
+	herd_note(account, lock_id(account->wait_lock, account->wait_object, account));
 	holder = is_condition ? NULL : account_of_current();
 	if (holder && holder != account)
 		held_judge(account, holder);

@@ -138,7 +138,7 @@ static __always_inline void send_block(struct task_struct *task, const struct le
 	rec->weight_ns = weight_ns;
 	rec->ns = ns;
 	rec->kind = SAMPLE_BLOCKED;
-	rec->state = (u8)account->block_state;
+	rec->state = (u8)account->over.block_state;
 	rec->mode = MODE_KERNEL;
 	rec->stop = (u8)stop;
 	rec->is_mismatch = 0;

@@ -60,8 +60,10 @@ static __always_inline void count_starved(struct task_struct *task,
 {
 	struct series_key key = {
 		.signal = SIG_SCHED, .kind = SCHED_STARVED, .detail = SERIES_NO_CPU};
-	struct slow_event event = {.ns = account->in_queue_ns};
+	struct slow_event event = {.ns = account->over.queue_ns};
 
+	if (event.ns < SCHED_STARVED_NS)
+		return;
 	series_of(&key, account);
 	series_add(series_find(&key), event.ns);
 	if (slow_is_told(SIG_SCHED, event.ns))
@@ -89,12 +91,17 @@ int BPF_PROG(sched_switched, bool preempt, struct task_struct *prev, struct task
 
 	if (!here || !cpu)
 		return 0;
-	now = cpu->last_ns; /* the ledger has just read the clock */
+	now = cpu->last_ns;	      /* the ledger has just read the clock */
+	if (leaves && cpu->is_late) { /* nobody saw it come */
+		here->pid = (u32)prev->pid;
+		here->since_ns = leaves->over.back_ns;
+		count_starved(prev, leaves);
+	}
 	if (leaves && here->pid == (u32)prev->pid && now > here->since_ns)
 		count_stay(here, leaves, now - here->since_ns);
 	here->since_ns = now;
 	here->pid = (u32)next->pid;
-	if (comes && comes->in_queue_ns >= SCHED_STARVED_NS)
+	if (comes)
 		count_starved(next, comes);
 	return 0;
 }

@@ -102,6 +102,72 @@ static void missed_switch_in_is_found_by_run_time(void **state)
 	assert_int_equal(account.missed, 1);
 }
 
+/* For signals, a wait that ended unseen is the one that was, though the next has begun by then. */
+static void wait_that_ended_unseen_is_told_late(void **state)
+{
+	struct wait lock = {
+		.state = STATE_BLOCKED_LOCK, .object = 77, .holder = 5, .lock = LOCK_FUTEX};
+
+	(void)state;
+	ledger_switch_out(&account, &lock, NULL, 100, 1100);
+	ledger_wake(&account, 7, WAKER_THREAD, 1600);
+	wait_for(STATE_BLOCKED_PIPE, 88, 400, 2000);
+	assert_int_equal(account.over.block_ns, 500);
+	assert_int_equal(account.over.block_state, STATE_BLOCKED_LOCK);
+	assert_int_equal(account.over.object, 77);
+	assert_int_equal(account.over.holder, 5);
+	assert_int_equal(account.over.lock, LOCK_FUTEX);
+	assert_int_equal(account.over.queue_ns, 100);
+	assert_int_equal(account.over.queue_state, STATE_RUNQ_WOKEN);
+	assert_int_equal(account.over.back_ns, 1700);
+	assert_int_equal(account.wait_object, 88);
+	assert_int_equal(account.block_ns, 0); /* its stack is not that of the wait */
+
+	/* The next one is seen to end, and is another. */
+	get_cpu(400, 2300);
+	assert_int_equal(account.over.block_ns, 300);
+	assert_int_equal(account.over.object, 88);
+	assert_int_equal(account.over.lock, 0);
+	assert_int_equal(account.over.queue_ns, 0);
+	assert_int_equal(account.over.back_ns, 2300);
+}
+
+/* Seen on its way to sleep when it was seeded, but it had a signal to see to, and went on. */
+static void wait_that_never_was_is_not_told(void **state)
+{
+	(void)state;
+	wait_for(STATE_BLOCKED_POLL, 0, 100, 1100);
+	wait_for(STATE_RUNQ_PREEMPTED, 0, 600, 1600);
+	assert_int_equal(account.over.block_ns, 0);
+	assert_int_equal(account.over.queue_ns, 0);
+	assert_int_equal(account.over.back_ns, 1100);
+}
+
+/* As many waits are over as began, of each state, whichever switches in are missed. */
+static void each_wait_is_told_once(void **state)
+{
+	u64 began = 0, told = 0, told_ns = 0, now = 1000, exec = 0;
+
+	(void)state;
+	srand(1);
+	for (int i = 0; i < 100000; i++) {
+		now += 100;
+		exec += 100; /* it ran all the time since it came */
+		wait_for(STATE_BLOCKED_PIPE, (u64)rand() % 20, exec, now);
+		told += began && account.over.back_ns == now - 100;
+		began++;
+		now += 50;
+		ledger_wake(&account, 1, WAKER_THREAD, now);
+		now += 10;
+		if (rand() % 3)
+			get_cpu(exec, now);
+		told_ns += 60;
+	}
+	assert_int_equal(told, began - 1);
+	wait_for(STATE_RUNQ_PREEMPTED, 0, exec + 100, now + 100);
+	assert_int_equal(account.ns[STATE_BLOCKED_PIPE] + account.ns[STATE_RUNQ_WOKEN], told_ns);
+}
+
 /* It ran 300, left unseen at 1300, and is seen coming back at 2000. */
 static void missed_switch_out_leaves_the_rest_unattributed(void **state)
 {
@@ -110,6 +176,7 @@ static void missed_switch_out_leaves_the_rest_unattributed(void **state)
 	assert_int_equal(account.ns[STATE_CPU], 300);
 	assert_int_equal(account.ns[STATE_UNATTRIBUTED], 700);
 	assert_int_equal(account.missed, 1);
+	assert_int_equal(account.over.block_ns + account.over.queue_ns, 0);
 }
 
 static void clock_that_is_behind_moves_nothing(void **state)
@@ -310,6 +377,9 @@ int main(void)
 		cmocka_unit_test_setup(stack_of_a_waker_is_of_its_wait, start),
 		cmocka_unit_test_setup(preempted_thread_waits_for_a_cpu, start),
 		cmocka_unit_test_setup(missed_switch_in_is_found_by_run_time, start),
+		cmocka_unit_test_setup(wait_that_ended_unseen_is_told_late, start),
+		cmocka_unit_test_setup(wait_that_never_was_is_not_told, start),
+		cmocka_unit_test_setup(each_wait_is_told_once, start),
 		cmocka_unit_test_setup(missed_switch_out_leaves_the_rest_unattributed, start),
 		cmocka_unit_test_setup(clock_that_is_behind_moves_nothing, start),
 		cmocka_unit_test_setup(row_closes_the_open_interval_on_paper, start),

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * A thread's account: what is in it, and how it is written while others read. Compiled for the host
+ * too, as ledger.bpf.h is.
+ *
+ * One writer: only what happens on the thread's own CPU, in its own context, writes its account. A
+ * reader on another CPU looks at seq: odd, or changed while it copied, means try again. Causes are
+ * many, and have a word of their own: under Tier B seq changes with each system call, too often to
+ * copy all of it meanwhile.
+ */
+#ifndef DWELL_LEDGER_TASK_BPF_H
+#define DWELL_LEDGER_TASK_BPF_H
+
+#include "verifier.bpf.h"
+
+enum account_flags {
+	ACCOUNT_SPLIT = 1,  /* Tier B: its time on a CPU is split */
+	ACCOUNT_KERNEL = 2, /* a thread of the kernel's own */
+};
+
+/* What a reader has seen of an account: its own words, no part of the account. */
+struct ledger_told {
+	u64 end_ns; /* 0: nothing */
+	u64 exec_ns;
+	u64 delay_ns;
+	u64 ns[STATE_LIMIT];
+	u32 entries[STATE_LIMIT];
+};
+
+/* One time that a thread was off its CPUs: when it came back, and what it had waited for, in us. */
+struct lock_absence {
+	u64 back_ns;
+	u32 queue_us;
+	u32 block_us;
+};
+
+#define ABSENCES_MAX 16 /* the last ones are kept; a power of two */
+
+/* For the signal of locks: nobody else's business. */
+struct lock_watch {
+	u64 object; /* the lock that it waited for last ... */
+	u64 got_ns; /* ... and when that was over */
+
+	/* Of who ended its wait for a lock, left by that one: what it had done meanwhile. */
+	u64 held_ns; /* 0: not known */
+	u64 held_queue_ns;
+	u64 held_block_ns;
+
+	/* A lock of the kernel's that it waits for. */
+	u64 kernel_lock; /* 0: none */
+	u64 kernel_ns;	 /* since when */
+	u64 kernel_type; /* enum lock_type */
+
+	u64 absence_count; /* ever */
+	struct lock_absence absences[ABSENCES_MAX];
+};
+
+/*
+ * A wait that is over, for signals that count waits: the thread was blocked, or waited for a CPU,
+ * or first the one and then the other.
+ */
+struct ledger_over {
+	u64 block_ns; /* 0: it was not blocked */
+	u64 queue_ns; /* 0: it did not wait for a CPU */
+	u64 back_ns;  /* when it got its CPU */
+
+	/* What it was blocked for. */
+	u64 object;
+	u32 holder;
+	u32 lock;	 /* enum lock_type; 0: no lock */
+	u32 block_state; /* enum ledger_state */
+
+	u32 queue_state; /* likewise */
+	u64 unseen;	 /* enum ledger_unseen */
+};
+
+/* Nobody saw it begin, and so its length is not known: what the kernel's own counts tell of it. */
+enum ledger_unseen {
+	UNSEEN_NOT = 0,
+	UNSEEN_QUEUED,
+	UNSEEN_BLOCKED, /* and waited for a CPU then */
+};
+
+struct ledger_task {
+	u32 seq;	/* odd while it is being written */
+	u32 waits_seq;	/* likewise, but only for causes, which change with switches alone */
+	u32 state;	/* enum ledger_state, since last_ns */
+	u64 begin_ns;	/* 0: not followed */
+	u64 last_ns;	/* when the state was entered */
+	u64 wake_ns;	/* when it was woken from it; 0: not yet */
+	u32 waker;	/* by whom */
+	u32 waker_kind; /* enum waker_kind: from where */
+	u32 cause;	/* 1 + place of the last block's cause; 0: none */
+	u32 resume;	/* its state on a CPU, the last or the next one */
+	u32 flags;	/* enum account_flags, from its opening on */
+	u32 read_seq;	/* the reader's own: seq when it last read */
+	u32 is_left;	/* the reader's own: it has told that the thread is no longer followed */
+
+	/* Set by others, each a word of its own. */
+	u32 is_unwanted;      /* its next switch closes the account */
+	u32 is_split_no_more; /* Tier B was switched off for it */
+	u32 is_closed;	      /* it may be opened anew */
+
+	/* The last block, for who takes its stack when the thread runs again, and clears it then.
+	 */
+	u64 block_ns;	 /* how long it was; 0: none since */
+	u64 waker_stack; /* key of the stack of the one who ended it; 0: none was taken */
+	u64 out_weight;	 /* where stacks are taken when the block begins: it stands for so many ...
+			  */
+	u64 out_stack;	 /* ... and this is its key; 0: none was taken */
+	u64 out_stop;	 /* enum stack_stop */
+
+	/* What the block under way is for; unlike causes, which are few, it is always so. */
+	u64 wait_object;
+	u32 wait_holder;
+	u32 wait_lock; /* enum lock_type; 0: no lock */
+
+	struct ledger_over over; /* the last wait */
+
+	u64 nvcsw;   /* the kernel's count at the last switch: it advances iff it blocks */
+	u64 exec_ns; /* the kernel's count of its run time, at the last switch */
+	u64 voluntary;
+	u64 involuntary;
+	u64 ns[STATE_LIMIT];
+	u32 entries[STATE_LIMIT];
+	struct ledger_cause causes[CAUSES_MAX];
+	u32 missed;
+	u32 unnamed;
+
+	/* Who it is, noted when it was first followed: an exec may change what the task says. */
+	u32 tgid, tid, inner_tid;
+	u64 start_ns, thread_start_ns;
+
+	/* The kernel's own counts when it was first followed. */
+	u64 nvcsw_before;
+	u64 nivcsw_before;
+	u64 exec_before_ns;
+	u64 delay_before_ns;
+
+	/* Tier B. */
+	u64 call_ns;	  /* when the system call under way began; 0: none */
+	u64 call_cpu_ns;  /* and what ns[STATE_CPU_SYSCALL] was then */
+	u64 call_done_ns; /* how long the one took that ended last, for signals that count them:
+			     at least 1; 0: its beginning was not seen */
+	u32 call;	  /* as ledger_cause has it; also of the one that ended last */
+	u32 call_open;	  /* one whose end was not seen, for them to count, and to clear; 0: none */
+	u64 fault_ns; /* when the last page fault began, for those that count them, and clear it */
+	u32 fault_from; /* the state that the page fault under way interrupted */
+	u32 in_fault;	/* 1: one is under way */
+	u64 faults_begun;
+	u64 faults_ended;
+	u64 faults_failed;
+
+	struct lock_watch lock;
+	struct ledger_told told;
+};
+
+/* What a thread is about to wait for; who holds it is known for locks only. */
+struct wait {
+	u64 object;
+	u32 state; /* enum ledger_state */
+	u32 holder;
+	u32 call;
+	u32 lock;	/* enum lock_type; 0: it is for no lock */
+	u32 is_woken;	/* already: the wake-up came before the switch was seen */
+	u32 is_resumed; /* a signal had interrupted it: it is for what the last one was for */
+};
+
+/* What interrupts took from those who ran on this CPU, ever growing; and what of it they know. */
+struct ledger_stolen {
+	u64 irq_ns;
+	u64 softirq_ns;
+	u64 irq_taken_ns; /* by the account of the thread that runs */
+	u64 softirq_taken_ns;
+};
+
+static __always_inline u64 ledger_slot(u64 state)
+{
+	ledger_bound(state, STATE_LIMIT - 1);
+	return state;
+}
+
+static __always_inline void ledger_open_write(struct ledger_task *account)
+{
+	account->seq++;
+	ledger_barrier();
+}
+
+static __always_inline void ledger_close_write(struct ledger_task *account)
+{
+	ledger_barrier();
+	account->seq++;
+}
+
+static __always_inline void ledger_open_waits(struct ledger_task *account)
+{
+	account->waits_seq++;
+	ledger_open_write(account);
+}
+
+static __always_inline void ledger_close_waits(struct ledger_task *account)
+{
+	ledger_close_write(account);
+	account->waits_seq++;
+}
+
+static __always_inline bool ledger_is_on_cpu(const struct ledger_task *account)
+{
+	return account->state >= STATE_CPU && account->state <= STATE_CPU_SOFTIRQ;
+}
+
+static __always_inline bool ledger_is_split(const struct ledger_task *account)
+{
+	return (account->flags & ACCOUNT_SPLIT) && !account->is_split_no_more;
+}
+
+static __always_inline bool ledger_is_blocked(u32 state)
+{
+	return state >= STATE_BLOCKED_LOCK;
+}
+
+#endif
