@@ -22,6 +22,10 @@ struct task_struct___throttled { /* from 6.18: tasks are throttled, not whole qu
 	bool throttled;
 };
 
+struct task_struct___blocker { /* from 6.16, where the kernel looks for tasks that hang */
+	unsigned long blocker; /* the mutex, semaphore or rwsem for which it sleeps; 0: none */
+};
+
 struct request___disk { /* before 5.17 */
 	struct gendisk *rq_disk;
 };

@@ -229,15 +229,34 @@ static __always_inline void look_at_task(struct task_struct *task, struct wait *
 }
 
 /*
- * Fills wait, and object with what it is for; object->file is NULL if that is no file. is_here: the
- * task is just leaving this CPU.
+ * Whether it sleeps for a lock inside the kernel, whatever the call was for: the kernel says so
+ * itself, or the signal of locks saw it begin. Else such a wait counts as what the call is for.
+ */
+static __always_inline bool waits_for_kernel_lock(struct task_struct *task,
+						  const struct ledger_task *account)
+{
+	struct task_struct___blocker *told = (void *)task;
+
+	if (bpf_core_field_exists(told->blocker) && told->blocker)
+		return true;
+	return account && account->lock.kernel_lock;
+}
+
+/*
+ * Fills wait, and object with what it is for; object->file is NULL if that is no file. account: of
+ * a task that is just leaving this CPU; NULL: it is elsewhere.
  */
 static __always_inline void judge_block(struct task_struct *task, struct wait *wait,
-					struct object *object, bool is_here)
+					struct object *object, const struct ledger_task *account)
 {
 	u64 unknown = task->start_time;
 
-	look_at_task(task, wait, object, is_here);
+	look_at_task(task, wait, object, account != NULL);
+	if (waits_for_kernel_lock(task, account)) {
+		wait->state = STATE_BLOCKED_KERNEL_LOCK;
+		wait->object = object->file ? object->id : 0; /* a futex is another lock */
+		wait->holder = wait->lock = wait->is_resumed = 0;
+	}
 	wait->state = ledger_forget(wait->state, unknown);
 	wait->call = ledger_forget(wait->call, unknown);
 	wait->holder = ledger_forget(wait->holder, unknown);

@@ -73,7 +73,7 @@ static __always_inline void leave_cpu(struct task_struct *task, struct ledger_cp
 		return;
 	}
 	if (!wait.state)
-		judge_block(task, &wait, &object, true);
+		judge_block(task, &wait, &object, account);
 	if (wait.is_resumed && account->cause)
 		wait_as_before(account, &wait);
 	if (ledger_switch_out(account, &wait, stolen, exec_ns, now) && object.file)
@@ -274,7 +274,7 @@ int ledger_seed(struct bpf_iter__task *ctx)
 		return 0;
 	/* One that runs just now is found out at its next switch, by its run time. */
 	if (task_state(task))
-		judge_block(task, &wait, &object, false);
+		judge_block(task, &wait, &object, NULL);
 	if (open_account(task, &wait, bpf_ktime_get_ns()) && object.file)
 		object_send(task, &object);
 	count_if_none(task);

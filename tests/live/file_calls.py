@@ -80,6 +80,19 @@ def locked():
     check("with who called", all(e["stack"] and "do_readlock" in e["stack"] for e in events), events[:1])
 
 
+def lock():
+    """It says so where the kernel tells that it was a lock, and the ledger says of which file."""
+    events = [e for e in report["slow"] if e["signal"] == "files" and e["op"] == "read"]
+    events = [e for e in events if (e["file"] or "").endswith("/dwell-held")]
+    whole = sum(e["ns"] - e["parts"]["runq_ns"] for e in events)
+    known = sum(e["parts"]["lock_ns"] for e in events)
+    check("a slow read waited for a lock", known > 0.8 * whole > 0, [e["parts"] for e in events])
+    rows = [row for process in report["processes"] for thread in process["threads"] for row in thread["ledger"]]
+    rows = [row for row in rows if (row.get("object") or "").endswith("/dwell-held") and row.get("call") == "pread64"]
+    ours = sum(row["ns"] for row in rows if row["state"] == "blocked.kernel-lock")
+    check("so does the ledger, with its file", ours > 0 and is_near(ours, known), rows)
+
+
 def many():
     share = next(s for s in report["shares"] if s["signal"] == "files")
     for op in ("write", "open"):

@@ -18,10 +18,11 @@ end() {
 trap end EXIT
 
 # judge CHECK COMMAND...: the command runs in the folder, under dwell; then a check of file_calls.py
+signals=files,block
 judge() {
 	local name=$1 tap=$work/tap
 	shift
-	(cd "$work" && timeout 60 "$dwell" record -q -s files,block -o "$work/$name.dwell" -- "$@" >"$work/truth")
+	(cd "$work" && timeout 60 "$dwell" record -q -s $signals -o "$work/$name.dwell" -- "$@" >"$work/truth")
 	check "$name: recorded" test $? -eq 0
 	"$dwell" report --json "$work/$name.dwell" >"$work/json"
 	python3 tests/live/file_calls.py "$work/json" "$work/truth" "$name" >"$tap" || failures=$((failures + 1))
@@ -35,6 +36,10 @@ judge() {
 }
 judge counted "$oracle" files
 judge locked "$oracle" readlock
+# That it was a lock, the kernel says itself where it looks for tasks that hang, from 6.16; or, from 5.19,
+# its tracepoints do, with -s locks.
+! grep -qzx blocker /sys/kernel/btf/vmlinux || judge lock "$oracle" readlock
+! grep -qzx btf_trace_contention_begin /sys/kernel/btf/vmlinux || signals=files,block,locks judge lock "$oracle" readlock
 judge many "$oracle" many-files
 
 # Reads of a loop device whose own disk is throttled for them: slow requests, which are the disk's.
