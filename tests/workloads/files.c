@@ -134,6 +134,7 @@ void do_files(void)
 struct late {
 	int uffd;
 	char *page;
+	pthread_barrier_t held; /* the lock is, and who reads may come */
 };
 
 static void *bring_late(void *context)
@@ -143,6 +144,7 @@ static void *bring_late(void *context)
 	struct uffd_msg message;
 
 	must(read(late->uffd, &message, sizeof(message)) == sizeof(message), "a page is missed");
+	pthread_barrier_wait(&late->held);
 	sleep_ms(LATE_MS);
 	must(!ioctl(late->uffd, UFFDIO_ZEROPAGE, &zero), "bring it");
 	return NULL;
@@ -182,13 +184,14 @@ void do_readlock(void)
 	int direct;
 
 	make_late(&late);
+	pthread_barrier_init(&late.held, NULL, 2);
 	must(write(fd, data, BLOCK) == BLOCK && !fsync(fd), "a file");
 	direct = open("dwell-held", O_RDONLY | O_DIRECT);
 	if (direct < 0)
 		skip("files cannot be read around the cache here");
 	must(!pthread_create(&bringer, NULL, bring_late, &late), "a thread");
 	must(!pthread_create(&writer, NULL, write_late, &late), "a thread");
-	sleep_ms(5);
+	pthread_barrier_wait(&late.held);
 	begin = now();
 	must(pread(direct, data, BLOCK, 0) == BLOCK, "read");
 	truth("read.ns", now() - begin);
