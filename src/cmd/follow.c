@@ -369,8 +369,8 @@ static void follow_tasks(struct follow *follow)
 	result->is_reportable = result->windows > 0;
 	result->files_end = result->is_complete ? FILES_COMPLETE : FILES_NEED_WAL;
 	if (follow->lost_windows)
-		log_error("the session has %llu windows; the last %llu could not be written",
-			  (unsigned long long)result->windows,
+		log_error("the session has %llu window%s; the last %llu could not be written",
+			  (unsigned long long)result->windows, result->windows == 1 ? "" : "s",
 			  (unsigned long long)follow->lost_windows);
 	if (follow->target.is_refused) { /* its error was told, and there is nothing else */
 		result->is_reportable = false;
