@@ -50,6 +50,7 @@ static void judge(const struct series_set *set, struct remarks *remarks)
 static const struct signal_view view = {
 	.kinds = kinds,
 	.kind_count = ARRAY_SIZE(kinds),
+	.estimates = 1U << FAULTS_MINOR_STACK | 1U << FAULTS_MAJOR_STACK,
 	.more = {.name = "stack", .kind = FIELD_STACK},
 	.share = 512,
 	.cost = COST_PER_EVENT,

@@ -81,8 +81,9 @@ void text_where(const struct digest *digest, const struct page *page)
 			page_ink(page, INK_FAINT), NUMBER(digest->dormant),
 			DURATION(digest->dormant_ns), page_ink(page, INK_PLAIN));
 	if (digest->kernel_threads && !digest->options->kernel)
-		fprintf(page->out, "  %s%s kernel threads are left out: %s on a CPU (--kernel)%s\n",
+		fprintf(page->out, "  %s%s kernel thread%s left out: %s on a CPU (--kernel)%s\n",
 			page_ink(page, INK_FAINT), NUMBER(digest->kernel_threads),
+			digest->kernel_threads == 1 ? " is" : "s are",
 			DURATION(account_cpu(&digest->kernel)), page_ink(page, INK_PLAIN));
 }
 

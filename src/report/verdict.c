@@ -293,10 +293,11 @@ static void tell_calls(const struct findings *findings, struct sentence *ret)
 	ret->is_waste = best->count >= MANY_CALLS && best->failed > best->count / 2 &&
 			percent(best->cpu_ns, account_cpu(all)) >= MENTION_SHARE;
 	format_add(ret->text, SENTENCE_BYTES,
-		   "System calls took %s of the time on a CPU, above all %s (%s): %s calls",
+		   "System calls took %s of the time on a CPU, above all %s (%s): %s call%s",
 		   SHARE(ret->weight, account_cpu(all)),
 		   ESCAPED(digest_call_name(findings->digest, best->call, buf, sizeof(buf))),
-		   SHARE(best->cpu_ns, account_cpu(all)), NUMBER(best->count));
+		   SHARE(best->cpu_ns, account_cpu(all)), NUMBER(best->count),
+		   best->count == 1 ? "" : "s");
 	if (best->failed)
 		format_add(ret->text, SENTENCE_BYTES, ", of which %s failed (%s)",
 			   NUMBER(best->failed), SHARE(best->failed, best->count));

@@ -83,6 +83,11 @@ check "and the file's name" says 0 "/the-file-itself.log," "$DWELL" report --sig
 changed queue "$run" "UPDATE ledger SET state = 7 WHERE state = 17"
 check "a wait for a CPU is told against the time that was wanted" says 0 "of the time that they could have" "$DWELL" report "$dir/queue.dwell"
 changed parents "$stacks" "UPDATE samples SET state = 17, weight_ns = weight_ns * 1000 WHERE kind = 1"
+changed again "$run" "INSERT INTO meta VALUES ('max_overhead', '7'), ('stack_one_in', '10'), ('freq', '199')"
+check "how to run it again has what was not the default" says 0 "--tier B -F 199 --stacks 1/10 --max-overhead 7" "$DWELL" report "$dir/again.dwell"
+changed sampled "$signals" "INSERT INTO series VALUES (900, 'syscalls', 'caller', 500, 90, 3, 0, 101);
+	INSERT INTO series_values VALUES (0, 900, 10, 20000000, 20000000, 0, 0, 0, '386:10')"
+check "what is an estimate is not called exact" says 0 "of caller, which are estimated" "$DWELL" report --signal syscalls "$dir/sampled.dwell"
 check "stacks that wait for children are not the hot ones" says 0 "HOT STACKS of cpu" "$DWELL" report "$dir/parents.dwell"
 
 check "a part is taken" says 0 "slice: from 1.000 s to 2.000 s, 1 whole window" "$DWELL" report "$server@1.2s-1900ms"
