@@ -2,6 +2,7 @@
 /*
  * Dispatch, and nothing else.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -39,15 +40,20 @@ static void print_help(FILE *out)
 }
 
 /* A closed stdin, stdout or stderr would become the first file that we open. */
-static void open_standard_files(void)
+static int open_standard_files(void)
 {
 	int fd;
 
 	do
 		fd = open("/dev/null", O_RDWR);
 	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd > STDERR_FILENO)
-		close(fd);
+	if (fd < 0) {
+		log_error("cannot open /dev/null: %s; dwell's helpers need it: mount /dev here",
+			  strerror(errno));
+		return EXIT_UNSUPPORTED;
+	}
+	close(fd);
+	return EXIT_OK;
 }
 
 static int dispatch(int argc, char **argv)
@@ -88,7 +94,10 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	open_standard_files();
+	int status = open_standard_files();
+
+	if (status)
+		return status;
 	signal(SIGPIPE, SIG_IGN); /* writing says so */
 	return cmd_check_stdout(dispatch(argc, argv));
 }

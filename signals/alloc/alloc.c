@@ -199,6 +199,7 @@ static void judge(const struct series_set *set, struct remarks *remarks)
 static const struct signal_view view = {
 	.kinds = kinds,
 	.kind_count = ARRAY_SIZE(kinds),
+	.estimates = ~(1U << ALLOC_KERNEL),
 	.detail = {.name = "size", .kind = FIELD_SIZE},
 	.object = {.name = "function",
 		   .kind = FIELD_NAME,

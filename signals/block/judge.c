@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../../src/base/cleanup.h"
+#include "../../src/base/figures.h"
 #include "block.h"
 
 #define DISKS_JUDGED 8
@@ -39,14 +40,9 @@ static double mean(const struct hist *hist)
 	return hist->count ? (double)hist->sum / (double)hist->count : 0;
 }
 
-static double ms(double ns)
+static u64 p99(const struct hist *hist)
 {
-	return ns / 1e6;
-}
-
-static double p99_ms(const struct hist *hist)
-{
-	return ms((double)hist_percentile(hist, 0.99));
+	return hist_percentile(hist, 0.99);
 }
 
 static void judge_sum(const struct disk *disk, struct remarks *remarks)
@@ -56,9 +52,9 @@ static void judge_sum(const struct disk *disk, struct remarks *remarks)
 
 	if (apart > APART_SHARE * total || -apart > APART_SHARE * total)
 		remark(remarks,
-		       "%s: queue and service are %.3f s together, and the total is %.3f s: values "
+		       "%s: queue and service are %s together, and the total is %s: values "
 		       "are missing",
-		       disk->name, parts / 1e9, total / 1e9);
+		       disk->name, FIGURE_TIME((u64)parts), FIGURE_TIME((u64)total));
 }
 
 static void judge_disk(const struct disk *disk, struct remarks *remarks)
@@ -69,27 +65,28 @@ static void judge_disk(const struct disk *disk, struct remarks *remarks)
 
 	judge_sum(disk, remarks);
 	if (disk->failed)
-		remark(remarks, "%s: %llu of %llu requests failed", disk->name,
-		       (unsigned long long)disk->failed, (unsigned long long)total->count);
+		remark(remarks, "%s: %s of %s requests failed", disk->name,
+		       FIGURE_NUMBER(disk->failed), FIGURE_NUMBER(total->count));
 	if (total->count < FEW)
 		return;
 	if (mean(queue) > mean(service) && mean(queue) >= QUEUES_NS)
 		remark(remarks,
 		       "%s queues: requests waited %.0f %% of their time before the disk was given "
-		       "them (p99 %.2f ms), and the disk itself took %.2f ms of each on average",
-		       disk->name, 100 * (double)queue->sum / (double)total->sum, p99_ms(queue),
-		       ms(mean(service)));
-	else if (hist_percentile(service, 0.99) >= SLOW_NS)
+		       "them (p99 %s), and the disk itself took %s of each on average",
+		       disk->name, 100 * (double)queue->sum / (double)total->sum,
+		       FIGURE_TIME(p99(queue)), FIGURE_TIME((u64)mean(service)));
+	else if (p99(service) >= SLOW_NS)
 		remark(remarks,
-		       "%s is slow: one request in a hundred took it %.2f ms or more, and only "
+		       "%s is slow: one request in a hundred took it %s or more, and only "
 		       "%.0f %% of the time was spent in the queue",
-		       disk->name, p99_ms(service), 100 * (double)queue->sum / (double)total->sum);
-	if (median > 0 && (double)hist_percentile(total, 0.99) > TAIL_TIMES * median &&
-	    hist_percentile(total, 0.99) >= QUEUES_NS)
+		       disk->name, FIGURE_TIME(p99(service)),
+		       100 * (double)queue->sum / (double)total->sum);
+	if (median > 0 && (double)p99(total) > TAIL_TIMES * median && p99(total) >= QUEUES_NS)
 		remark(remarks,
-		       "%s: its average, %.2f ms, hides its tail: half of the requests took up to "
-		       "%.2f ms, and one in a hundred %.2f ms or more",
-		       disk->name, ms(mean(total)), ms(median), p99_ms(total));
+		       "%s: its average, %s, hides its tail: half of the requests took up to "
+		       "%s, and one in a hundred %s or more",
+		       disk->name, FIGURE_TIME((u64)mean(total)), FIGURE_TIME((u64)median),
+		       FIGURE_TIME(p99(total)));
 }
 
 void block_judge(const struct series_set *set, struct remarks *remarks)

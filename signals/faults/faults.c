@@ -5,6 +5,7 @@
 
 #include "../../src/base/cleanup.h"
 #include "../../src/base/clock.h"
+#include "../../src/base/figures.h"
 #include "../../src/model/signal.h"
 
 #define FAULT(name, event, which, ...)                                                             \
@@ -39,16 +40,17 @@ static void judge(const struct series_set *set, struct remarks *remarks)
 		if (row->key.kind == FAULTS_MAJOR && row->key.object != SERIES_OTHER &&
 		    row->hist.sum > set->span_ns / 100)
 			remark(remarks,
-			       "%s waited %.0f ms for pages from a disk, in %llu major faults: its "
+			       "%s waited %s for pages from a disk, in %s major fault%s: its "
 			       "memory, or its files, do not stay in memory",
-			       row->process, (double)row->hist.sum / NS_PER_MS,
-			       (unsigned long long)row->hist.count);
+			       row->process, FIGURE_TIME(row->hist.sum),
+			       FIGURE_NUMBER(row->hist.count), row->hist.count == 1 ? "" : "s");
 	}
 }
 
 static const struct signal_view view = {
 	.kinds = kinds,
 	.kind_count = ARRAY_SIZE(kinds),
+	.estimates = 1U << FAULTS_MINOR_STACK | 1U << FAULTS_MAJOR_STACK,
 	.more = {.name = "stack", .kind = FIELD_STACK},
 	.share = 512,
 	.cost = COST_PER_EVENT,

@@ -5,6 +5,7 @@
 
 #include "../../abi/locks.h"
 #include "../../src/base/clock.h"
+#include "../../src/base/figures.h"
 
 #define LONG_NS		NS_PER_MS /* waits above are long; a convoy's are below */
 #define LONG_WAITS	10	  /* fewer say little */
@@ -15,20 +16,6 @@
 #define BLOCKED_PERCENT 50
 #define JUDGED_MAX	5    /* locks: the worst ones come first */
 #define SHARE_LEAST	1000 /* locks waited for less than one in so many parts of the span */
-#define DURATION_BYTES	24
-
-static const char *duration(u64 ns, char buf[DURATION_BYTES])
-{
-	if (ns < NS_PER_MS)
-		snprintf(buf, DURATION_BYTES, "%.0f us", (double)ns / 1000);
-	else if (ns < NS_PER_S)
-		snprintf(buf, DURATION_BYTES, "%.1f ms", (double)ns / NS_PER_MS);
-	else
-		snprintf(buf, DURATION_BYTES, "%.2f s", (double)ns / NS_PER_S);
-	return buf;
-}
-
-#define DURATION(ns) duration(ns, (char[DURATION_BYTES]){0})
 
 /* Another measure of the same lock; NULL: there is none. */
 static const struct hist *find(const struct series_set *set, const struct series_row *row, u8 kind)
@@ -65,15 +52,17 @@ static bool judge_holder(const struct series_set *set, const struct series_row *
 
 	if (queue >= STARVED_PERCENT)
 		remark(remarks,
-		       "%s: the holder waited for a CPU %llu %% of the time that others waited for "
+		       "%s in %s: the holder waited for a CPU %llu %% of the time that others "
+		       "waited for "
 		       "it: it is starved, not slow. Give it a CPU, or a priority no lower than "
 		       "theirs.",
-		       row->object_name, (unsigned long long)queue);
+		       row->object_name, row->process, (unsigned long long)queue);
 	if (block >= BLOCKED_PERCENT)
 		remark(remarks,
-		       "%s: the holder was blocked itself %llu %% of the time that others waited "
+		       "%s in %s: the holder was blocked itself %llu %% of the time that others "
+		       "waited "
 		       "for it: it waits for something while it holds the lock.",
-		       row->object_name, (unsigned long long)block);
+		       row->object_name, row->process, (unsigned long long)block);
 	return queue >= STARVED_PERCENT || block >= BLOCKED_PERCENT;
 }
 
@@ -87,24 +76,25 @@ static void judge_lock(const struct series_set *set, const struct series_row *ro
 
 	if (p95 < LONG_NS && wait->count >= CONVOY_WAITS && waiters >= CONVOY_WAITERS)
 		remark(remarks,
-		       "%s in %s: a convoy: %llu threads waited %llu times, 95 %% of them up to "
+		       "%s in %s: a convoy: %llu threads waited %s times, 95 %% of them up to "
 		       "%s: "
 		       "it is held for short, but wanted too often. Take it less often, or split "
 		       "what it guards.",
 		       row->object_name, row->process, (unsigned long long)waiters,
-		       (unsigned long long)wait->count, DURATION(p95));
+		       FIGURE_NUMBER(wait->count), FIGURE_TIME(p95));
 	else if (p99 >= LONG_NS && (wait->count >= LONG_WAITS || wait->sum >= NS_PER_S))
 		remark(remarks,
-		       "%s in %s: a long hold: %llu thread%s waited %llu times, 1 %% of them for "
+		       "%s in %s: a long hold: %llu thread%s waited %s time%s, 1 %% of them for "
 		       "%s "
 		       "and more. holder_stack has where it is let go.",
 		       row->object_name, row->process, (unsigned long long)waiters,
-		       waiters == 1 ? "" : "s", (unsigned long long)wait->count, DURATION(p99));
+		       waiters == 1 ? "" : "s", FIGURE_NUMBER(wait->count),
+		       wait->count == 1 ? "" : "s", FIGURE_TIME(p99));
 	if (wait->count < HELD_WAITS)
 		return;
 	if (!judge_holder(set, row, remarks) && find(set, row, LOCKS_HELD) && p95 >= LONG_NS)
-		remark(remarks, "%s: its holders ran meanwhile: do less while it is held.",
-		       row->object_name);
+		remark(remarks, "%s in %s: its holders ran meanwhile: do less while it is held.",
+		       row->object_name, row->process);
 }
 
 static void judge_broadcast(const struct series_row *row, struct remarks *remarks)
@@ -112,9 +102,9 @@ static void judge_broadcast(const struct series_row *row, struct remarks *remark
 	const struct hist *herd = &row->hist;
 
 	remark(remarks,
-	       "%s in %s: %llu broadcasts woke %.1f threads each at once, up to %llu: all of them "
+	       "%s in %s: %s broadcasts woke %.1f threads each at once, up to %llu: all of them "
 	       "run for the same thing, and most find it gone.",
-	       row->object_name, row->process, (unsigned long long)herd->count,
+	       row->object_name, row->process, FIGURE_NUMBER(herd->count),
 	       (double)herd->sum / (double)herd->count, (unsigned long long)herd->max);
 }
 

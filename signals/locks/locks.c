@@ -200,6 +200,7 @@ static const struct signal_list lists[] = {
 static const struct signal_view view = {
 	.kinds = kinds,
 	.kind_count = ARRAY_SIZE(kinds),
+	.estimates = 1U << LOCKS_WAIT_STACK,
 	.detail = {"type", FIELD_NAME, type_names, ARRAY_SIZE(type_names)},
 	.object = {.name = "lock", .kind = FIELD_LABEL},
 	.more = {.name = "stack", .kind = FIELD_STACK},

@@ -60,7 +60,7 @@ void object_name(const struct rec_object *object, char *to, size_t size)
 	if (is_peer && (object->family == AF_INET || object->family == AF_INET6))
 		name_peer(object, to, size);
 	else if (object->name[0])
-		snprintf(to, size, "%s%.*s", object->is_cut ? "…/" : "", NAME_BYTES,
+		snprintf(to, size, "%s%.*s", object->is_cut ? "…" : "", NAME_BYTES,
 			 (const char *)object->name);
 	else
 		name_by_inode(object, to, size);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "../../src/base/clock.h"
+#include "../../src/base/figures.h"
 #include "../../src/model/signal.h"
 #include "sched.h"
 
@@ -41,20 +42,20 @@ static void judge_wakeups(const struct series_row *row, struct remarks *remarks)
 	if ((double)above < (double)row->hist.count * STORM_SHARE || !above)
 		return;
 	remark(remarks,
-	       "%s wakes up to %llu threads within 1 ms: a storm. Of its %llu wake-ups, %.0f %% "
+	       "%s wakes up to %llu threads within 1 ms: a storm. Of its %s wake-ups, %.0f %% "
 	       "are "
 	       "beyond the %dth thread of their burst: do all of them have to run?",
-	       row->process, (unsigned long long)row->hist.max, (unsigned long long)row->hist.count,
+	       row->process, (unsigned long long)row->hist.max, FIGURE_NUMBER(row->hist.count),
 	       100.0 * (double)above / (double)row->hist.count, STORM_THREADS);
 }
 
 static void judge_starved(const struct series_row *row, struct remarks *remarks)
 {
 	remark(remarks,
-	       "%s: threads that could run waited 100 ms and more for a CPU, %llu times, at worst "
-	       "%.0f ms: it starves",
-	       row->process, (unsigned long long)row->hist.count,
-	       (double)row->hist.max / NS_PER_MS);
+	       "%s: threads that could run waited 100 ms and more for a CPU, %s time%s, at worst "
+	       "%s: it starves",
+	       row->process, FIGURE_NUMBER(row->hist.count), row->hist.count == 1 ? "" : "s",
+	       FIGURE_TIME(row->hist.max));
 }
 
 static void judge_moves(const struct series_set *set, const struct series_row *row,
@@ -66,11 +67,11 @@ static void judge_moves(const struct series_set *set, const struct series_row *r
 	    (double)row->hist.count < (double)switches * MOVES_PER_SWITCH)
 		return;
 	remark(remarks,
-	       "%s: moved to another CPU %llu times in %llu stays, half of them within %.0f us of "
+	       "%s: moved to another CPU %s times in %s stays, half of them within %s of "
 	       "its "
 	       "last one: caches are left behind",
-	       row->process, (unsigned long long)row->hist.count, (unsigned long long)switches,
-	       (double)hist_percentile(&row->hist, 0.5) / 1000);
+	       row->process, FIGURE_NUMBER(row->hist.count), FIGURE_NUMBER(switches),
+	       FIGURE_TIME(hist_percentile(&row->hist, 0.5)));
 }
 
 void sched_judge(const struct series_set *set, struct remarks *remarks)

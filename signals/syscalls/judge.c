@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "../../src/base/clock.h"
+#include "../../src/base/figures.h"
 #include "../../src/model/signal.h"
 #include "syscalls.h"
 
@@ -85,10 +86,10 @@ static void tell(const struct series_set *set, const struct series_row *of,
 	if (storm->calls < STORM_CALLS || share < STORM_SHARE || failed < STORM_FAILED)
 		return;
 	describe(of, storm, where, sizeof(where));
-	remark(remarks,
-	       "%s: %s is %.0f %% of its calls, %.0f a second, and %.0f %% of them fail, %s",
+	remark(remarks, "%s: %s is %.0f %% of its calls, %s a second, and %.0f %% of them fail, %s",
 	       of->process, of->detail_name, share * 100,
-	       seconds > 0 ? (double)storm->calls / seconds : 0.0, failed * 100, where);
+	       FIGURE_NUMBER(seconds > 0 ? (u64)((double)storm->calls / seconds) : 0), failed * 100,
+	       where);
 }
 
 void syscalls_judge(const struct series_set *set, struct remarks *remarks)

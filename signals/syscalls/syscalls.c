@@ -29,6 +29,7 @@ static const struct series_kind kinds[] = {
 static const struct signal_view view = {
 	.kinds = kinds,
 	.kind_count = ARRAY_SIZE(kinds),
+	.estimates = 1U << SYSCALLS_CALLER,
 	.detail = {.name = "call", .kind = FIELD_SYSCALL},
 	.object = {.name = "what", .kind = FIELD_LABEL},
 	.more = {.name = "stack", .kind = FIELD_STACK},

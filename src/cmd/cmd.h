@@ -51,6 +51,9 @@ int cmd_parse_session(const char *text, char **ret_path, u64 *ret_from_ns, u64 *
  */
 int cmd_check_stdout(int status);
 
+/* What stdout is, if it was made another file: for errors. */
+void cmd_stdout_is(const char *path);
+
 #define COMMAND(name, about) int cmd_##name(int argc, char **argv);
 #include "commands.def"
 #undef COMMAND

@@ -24,13 +24,20 @@ bool cmd_common_option(int option)
 	return true;
 }
 
+static const char *stdout_name = "to stdout";
+
+void cmd_stdout_is(const char *path)
+{
+	stdout_name = path;
+}
+
 int cmd_check_stdout(int status)
 {
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
 	if (errno == EPIPE)
 		return status;
-	log_error("cannot write to stdout: %s", strerror(errno));
+	log_error("cannot write %s: %s", stdout_name, strerror(errno));
 	return EXIT_FAILED;
 }
 

@@ -41,6 +41,8 @@ static const char usage_options[] =
 	"                       ns for the others (pprof has both)\n"
 	"  --debuginfod[=SECONDS]  asks the servers in DEBUGINFOD_URLS for names that are\n"
 	"                       missing, for so long in all; default 10\n"
+	"  -v, --verbose        also what the servers of --debuginfod said\n"
+	"  -q, --quiet          nothing on stderr but errors\n"
 	"  -h, --help           this text\n"
 	"\n"
 	"Exit status: 0 ok, 64 wrong usage, 1 failed. It needs no privilege.\n"
@@ -310,6 +312,7 @@ static int open_output(const char *path, char **ret_temporary)
 		return fd;
 	err = dup2(fd, STDOUT_FILENO) < 0 ? -errno : 0;
 	close(fd);
+	cmd_stdout_is(path);
 	return err;
 }
 

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "../base/clock.h"
+#include "../base/figures.h"
 #include "../base/log.h"
 #include "cmd.h"
 #include "following.h"
@@ -78,8 +79,9 @@ static void show_progress(const struct follow *follow, const struct health *heal
 	if (follow->options->duration_ns)
 		fprintf(stderr, " of %llu",
 			(unsigned long long)(follow->options->duration_ns / NS_PER_S));
-	fprintf(stderr, ", %llu windows, %llu records, %llu lost, %.1f MB; Ctrl-C ends it",
-		(unsigned long long)follow->result->windows, (unsigned long long)health->processed,
+	fprintf(stderr, ", %llu window%s, %s records, %llu lost, %.1f MB; Ctrl-C ends it",
+		(unsigned long long)follow->result->windows,
+		follow->result->windows == 1 ? "" : "s", FIGURE_NUMBER(health->processed),
 		(unsigned long long)(health_lost(health) - health->lost[LOSS_QUEUE_REST]),
 		(double)file_bytes(&follow->result->files) / 1e6);
 }
@@ -369,8 +371,8 @@ static void follow_tasks(struct follow *follow)
 	result->is_reportable = result->windows > 0;
 	result->files_end = result->is_complete ? FILES_COMPLETE : FILES_NEED_WAL;
 	if (follow->lost_windows)
-		log_error("the session has %llu windows; the last %llu could not be written",
-			  (unsigned long long)result->windows,
+		log_error("the session has %llu window%s; the last %llu could not be written",
+			  (unsigned long long)result->windows, result->windows == 1 ? "" : "s",
 			  (unsigned long long)follow->lost_windows);
 	if (follow->target.is_refused) { /* its error was told, and there is nothing else */
 		result->is_reportable = false;

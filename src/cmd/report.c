@@ -43,6 +43,8 @@ static const char usage[] =
 	"                 missing, for so long in all; default 10\n"
 	"  --json         as JSON (schema dwell.report/1) on stdout\n"
 	"  --color WHEN   auto (default), always or never; NO_COLOR is honoured\n"
+	"  -v, --verbose  also what the servers of --debuginfod said\n"
+	"  -q, --quiet    nothing on stderr but errors\n"
 	"  -h, --help     this text\n"
 	"\n"
 	"Exit status: 0 ok, 64 wrong usage, 1 failed. It needs no privilege.\n"

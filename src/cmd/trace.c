@@ -49,6 +49,8 @@ static const char usage[] =
 	"  -d, --duration TIME  ends after so long (default: at Ctrl-C)\n"
 	"  -o, --output FILE    keeps the session; 'dwell report FILE' shows it\n"
 	"  --pair-limit TIME    a start waits so long for its end (default 5s)\n"
+	"  --label NAME=VALUE   note a parameter of the workload in the session\n"
+	"  --note TEXT          note a sentence in it\n"
 	"  --json               the report as JSON\n"
 	"  -v, --verbose        also what libbpf and the kernel say\n"
 	"  -q, --quiet          nothing but errors and results\n"

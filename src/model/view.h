@@ -98,6 +98,7 @@ void remark(struct remarks *remarks, const char *format, ...) __attribute__((for
 struct signal_view {
 	const struct series_kind *kinds;
 	size_t kind_count;
+	u32 estimates; /* bits of kinds that are made of samples, each of which stands for others */
 	struct series_field detail, object, more; /* of the key */
 	const char *value_names[2];		  /* of rec_slow: "asked_bytes"; NULL: not used */
 	u32 share;				  /* of SERIES_MAX places, where all are wanted */

@@ -130,20 +130,6 @@ const char *format_duration(u64 ns, char *buf)
 	return buf;
 }
 
-const char *format_number(u64 number, char *buf)
-{
-	char digits[FORMAT_BYTES];
-	int length = snprintf(digits, sizeof(digits), "%" PRIu64, (uint64_t)number), at = 0;
-
-	for (int i = 0; i < length; i++) {
-		if (i && (length - i) % 3 == 0)
-			buf[at++] = ',';
-		buf[at++] = digits[i];
-	}
-	buf[at] = '\0';
-	return buf;
-}
-
 double percent(u64 part, u64 whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
@@ -189,7 +175,7 @@ const char *format_effective(const struct profile_sum *sum, char *buf)
 		if (!strcmp(buf + 1, ".0"))
 			buf[1] = '\0';
 	} else {
-		format_number(effective < 1e18 ? (u64)(effective + 0.5) : (u64)1e18, buf);
+		figure_number(effective < 1e18 ? (u64)(effective + 0.5) : (u64)1e18, buf);
 	}
 	return buf;
 }

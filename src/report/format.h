@@ -7,9 +7,10 @@
 #ifndef DWELL_REPORT_FORMAT_H
 #define DWELL_REPORT_FORMAT_H
 
+#include "../base/figures.h"
 #include "digest.h"
 
-#define FORMAT_BYTES  32
+#define FORMAT_BYTES  FIGURE_BYTES
 #define SAMPLES_BYTES 96
 #define CAUSE_BYTES   640
 
@@ -30,7 +31,7 @@ void page_wrap(const struct page *page, int at, int indent, const char *text);
 
 /* Room for one value each, in the calling block. */
 #define DURATION(ns)		  format_duration(ns, (char[FORMAT_BYTES]){0})
-#define NUMBER(number)		  format_number(number, (char[FORMAT_BYTES]){0})
+#define NUMBER(number)		  figure_number(number, (char[FORMAT_BYTES]){0})
 #define SHARE(part, whole)	  format_share(part, whole, (char[FORMAT_BYTES]){0})
 #define COLUMN_SHARE(part, whole) format_column_share(part, whole, (char[FORMAT_BYTES]){0})
 #define EFFECTIVE(sum)		  format_effective(sum, (char[FORMAT_BYTES]){0})
@@ -39,7 +40,6 @@ void page_wrap(const struct page *page, int at, int indent, const char *text);
 #define ESCAPED(text)		  format_escaped(text, (char[2 * DIGEST_TEXT]){0}, 2 * DIGEST_TEXT)
 
 const char *format_duration(u64 ns, char *buf);		  /* 1.234 s, 56.78 ms, 12 us: 4 digits */
-const char *format_number(u64 number, char *buf);	  /* 48,000 */
 const char *format_share(u64 part, u64 whole, char *buf); /* 61 %, 0.3 %, <0.1 % */
 const char *format_column_share(u64 part, u64 whole, char *buf); /* 61.2 %: digits line up */
 const char *format_bytes(u64 bytes, char *buf);

@@ -180,11 +180,17 @@ int stacks_wakers_alike(const struct profile *profile, const struct alike_stacks
 	return err;
 }
 
+/* Waiting for work, and for children, whose own stacks say more. */
+static int is_told_last(u32 state)
+{
+	return state_is_idle((int)state) || state == STATE_BLOCKED_CHILD;
+}
+
 static int by_group_weight(const void *a, const void *b)
 {
 	const struct stack_group *x = a, *y = b;
-	int idle_x = state_is_idle((int)x->state), idle_y = state_is_idle((int)y->state);
-	int order = idle_x != idle_y ? idle_x - idle_y : by_weight(&x->sum, &y->sum);
+	int last_x = is_told_last(x->state), last_y = is_told_last(y->state);
+	int order = last_x != last_y ? last_x - last_y : by_weight(&x->sum, &y->sum);
 
 	if (order)
 		return order;

@@ -274,7 +274,8 @@ void text_quality(const struct digest *digest, const struct page *page)
 		text_stacks_quality(digest, page);
 	print_labels(digest, page);
 	if (digest->is_killed)
-		warn(page, "the writer was killed: what came after its last window is missing");
+		warn(page, "the session has no end: its writer was killed, or its disk was full; "
+			   "what came after the last window is missing");
 	if (quality.closure_error_ns)
 		warn(page, "the parts do not sum to the wall clock: do not trust the shares");
 	print_losses(digest, page);

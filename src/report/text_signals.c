@@ -5,10 +5,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "../base/cleanup.h"
 #include "humps.h"
 #include "value.h"
 
 #define MEASURES_APART	 2  /* more of them share a table, in the report */
+#define ESTIMATES_MAX	 16 /* measures: those of all signals are 11 */
 #define HISTOGRAMS_SHOWN 10 /* of single series, of each measure */
 
 static const char *const costs[] = {
@@ -143,8 +145,9 @@ static void print_share(const struct page *page, const struct measured *of)
 
 	if (share->folded) {
 		format_add(line, sizeof(line),
-			   "(other): %s values are of more keys than the signal has places for, %s",
-			   NUMBER(share->folded), NUMBER(share->limit));
+			   "(other): %s value%s of more keys than the signal has places for, %s",
+			   NUMBER(share->folded), share->folded == 1 ? " is" : "s are",
+			   NUMBER(share->limit));
 		print_line(page, "", line);
 	}
 	*line = '\0';
@@ -241,6 +244,27 @@ static void print_signal(const struct digest *digest, const struct page *page,
 	text_slow(digest, page, of);
 }
 
+/* ", but for those of a and b, estimated from samples": which they are, of what is shown. */
+static void add_estimates(const struct signals *signals, char *line, size_t size)
+{
+	const char *names[ESTIMATES_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < signals->count; i++)
+		for (size_t k = 0; k < signals->of[i].view->kind_count; k++)
+			if ((signals->of[i].view->estimates >> k & 1) &&
+			    signals->of[i].measures[k].all.count && count < ARRAY_SIZE(names))
+				names[count++] = signals->of[i].view->kinds[k].name;
+	for (size_t i = 0; i < count; i++)
+		format_add(line, size, "%s%s",
+			   !i		   ? ", but for those of "
+			   : i + 1 < count ? ", "
+					   : " and ",
+			   names[i]);
+	if (count)
+		format_add(line, size, ", which are estimated from samples");
+}
+
 static void print_doubts(const struct digest *digest, const struct page *page)
 {
 	const struct signals *signals = &digest->signals;
@@ -249,13 +273,17 @@ static void print_doubts(const struct digest *digest, const struct page *page)
 
 	for (size_t i = 0; i < signals->count; i++)
 		measures += text_measures(&signals->of[i]);
-	if (measures)
+	if (measures) {
 		format_add(line, sizeof(line),
-			   "Percentiles are within %.1f %%; counts, totals and maxima are exact.",
+			   "Percentiles are within %.1f %%; counts, totals and maxima are exact",
 			   100 * HIST_ERROR);
+		add_estimates(signals, line, sizeof(line));
+		format_add(line, sizeof(line), ".");
+	}
 	if (signals->kernel)
-		format_add(line, sizeof(line), " Without %s values of the kernel's own (--kernel).",
-			   NUMBER(signals->kernel));
+		format_add(line, sizeof(line),
+			   " Without %s value%s of the kernel's own (--kernel).",
+			   NUMBER(signals->kernel), signals->kernel == 1 ? "" : "s");
 	if (signals->unknown)
 		format_add(line, sizeof(line),
 			   " %s series are of signals that this dwell does not know.",

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "../base/clock.h"
+#include "../base/utf8.h"
 #include "text_signals.h"
 #include "value.h"
 
@@ -49,20 +50,38 @@ static void add_values(const struct digest *digest, const struct signal_view *vi
 	}
 }
 
+/*
+ * What it was, escaped, on a line if it can be. Of what is too long the object gives way, mostly a
+ * path: who did what to it has to stay. Where that leaves little of it, it gets a line of its own.
+ */
+static void add_subject(const char *text, const char *object, int columns, char *line, size_t size)
+{
+	const char *place = *object ? strstr(text, object) : NULL;
+	char cut[2 * SIGNALS_NAME_BYTES], before[4 * SIGNALS_NAME_BYTES];
+	int room = columns - (int)utf8_columns(text) + (int)utf8_columns(object);
+
+	if (!place) {
+		format_add(line, size, "%s", ESCAPED(text));
+		return;
+	}
+	format_middle(object, room > columns / 3 ? room : columns, cut, sizeof(cut));
+	snprintf(before, sizeof(before), "%.*s", (int)(place - text), text);
+	format_add(line, size, "%s%s%s", ESCAPED(before), cut, ESCAPED(place + strlen(object)));
+}
+
 static void print_event(const struct digest *digest, const struct page *page,
 			const struct measured *of, const struct slow_row *slow)
 {
 	u64 end_ns = slow->ts_ns > digest->start_ns ? slow->ts_ns - digest->start_ns : 0;
 	char process[SIGNALS_NAME_BYTES], object[SIGNALS_NAME_BYTES], text[4 * SIGNALS_NAME_BYTES];
-	char line[8 * SIGNALS_NAME_BYTES] = "", cut[2 * SIGNALS_NAME_BYTES];
+	char line[8 * SIGNALS_NAME_BYTES] = "";
 	struct series_row row = {.key = slow->key, .process = process, .object_name = object};
 	int at = fprintf(page->out, "  %7s  ", VALUE(UNIT_NS, slow->ns));
 
 	series_process_text(digest, slow->key.tgid, slow->key.start_ns, process, sizeof(process));
 	series_field_text(digest, of, &of->view->object, slow->key.object, object, sizeof(object));
 	series_row_text(digest, of, &row, text, sizeof(text));
-	format_middle(text, page->columns - at, cut, sizeof(cut));
-	format_add(line, sizeof(line), "%s", cut);
+	add_subject(text, object, page->columns - at - 2, line, sizeof(line));
 	if (slow->tid && slow->tid != slow->key.tgid)
 		format_add(line, sizeof(line), ", tid %u", slow->tid);
 	format_add(line, sizeof(line), ", until %s", DURATION(end_ns));

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "../base/cleanup.h"
 #include "../base/clock.h"
 #include "execs.h"
 #include "text.h"
@@ -87,6 +88,26 @@ void text_execs(const struct digest *digest, const struct page *page)
 		fputs("  none\n", page->out);
 }
 
+/* Options that change what is measured, unless they have their defaults. */
+static void add_options(const struct digest *digest, char *line, size_t size)
+{
+	const struct {
+		const char *key, *option, *usual;
+	} rows[] = {
+		{"freq", "-F ", "49"},
+		{"stack_one_in", "--stacks 1/", ""},
+		{"max_overhead", "--max-overhead ",
+		 strcmp(digest_meta(digest, "filter"), "all") ? "" : "1%"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const char *value = digest_meta(digest, rows[i].key);
+
+		if (*value && strcmp(value, rows[i].usual))
+			format_add(line, size, " %s%s", rows[i].option, ESCAPED(value));
+	}
+}
+
 void text_again(const struct digest *digest, const struct page *page)
 {
 	const char *command = digest_meta(digest, "command"), *tier = digest_meta(digest, "tier");
@@ -106,6 +127,7 @@ void text_again(const struct digest *digest, const struct page *page)
 		if (!digest->signals.of[i].view->is_not_offered)
 			format_add(line, sizeof(line), "%s%s", signals++ ? "," : " -s ",
 				   digest->signals.of[i].name);
+	add_options(digest, line, sizeof(line));
 	if (*command)
 		format_add(line, sizeof(line), " -- %s …", ESCAPED(command));
 	fputc('\n', page->out);

@@ -8,7 +8,8 @@
 #include "../base/utf8.h"
 #include "text.h"
 
-#define BAR_COLUMNS	24
+#define BAR_COLUMNS	24 /* at most */
+#define STATE_COLUMNS	56 /* of a state's line, without its bar */
 #define SMALL_BAR	10
 #define THREADS_COLUMNS 6
 #define NAME_COLUMNS	16 /* a comm has 15, and a thread is indented */
@@ -38,12 +39,14 @@ int sorted_states(const struct account *account, int order[STATE_LIMIT])
 static void print_state(const struct digest *digest, const struct page *page, int state, u64 whole)
 {
 	u64 ns = digest->all.ns[state];
-	int full = whole ? (int)((double)ns / (double)whole * BAR_COLUMNS + 0.5) : 0;
+	int room = page->columns - STATE_COLUMNS;
+	int width = room < 0 ? 0 : room < BAR_COLUMNS ? room : BAR_COLUMNS;
+	int full = whole ? (int)((double)ns / (double)whole * width + 0.5) : 0;
 	char bar[BAR_COLUMNS + 1];
 
-	memset(bar, ' ', BAR_COLUMNS);
-	memset(bar, '#', (size_t)(full < BAR_COLUMNS ? full : BAR_COLUMNS));
-	bar[BAR_COLUMNS] = '\0';
+	memset(bar, ' ', (size_t)width);
+	memset(bar, '#', (size_t)(full < width ? full : width));
+	bar[width] = '\0';
 	fprintf(page->out, "  %-19s %s%s%s %10s %7s %11s x\n", ESCAPED(digest->state_names[state]),
 		page_ink(page, state_is_idle(state) ? INK_FAINT : INK_STRONG), bar,
 		page_ink(page, INK_PLAIN), DURATION(ns), COLUMN_SHARE(ns, whole),
@@ -78,8 +81,9 @@ void text_where(const struct digest *digest, const struct page *page)
 			page_ink(page, INK_FAINT), NUMBER(digest->dormant),
 			DURATION(digest->dormant_ns), page_ink(page, INK_PLAIN));
 	if (digest->kernel_threads && !digest->options->kernel)
-		fprintf(page->out, "  %s%s kernel threads are left out: %s on a CPU (--kernel)%s\n",
+		fprintf(page->out, "  %s%s kernel thread%s left out: %s on a CPU (--kernel)%s\n",
 			page_ink(page, INK_FAINT), NUMBER(digest->kernel_threads),
+			digest->kernel_threads == 1 ? " is" : "s are",
 			DURATION(account_cpu(&digest->kernel)), page_ink(page, INK_PLAIN));
 }
 

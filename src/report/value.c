@@ -4,33 +4,10 @@
 #include <inttypes.h>
 
 #include "../base/cleanup.h"
+#include "../base/figures.h"
 #include "../base/utf8.h"
 
 #define MILLIONS 10000000 /* from here on numbers are told in these */
-
-static void three_digits(double value, const char *unit, char *buf)
-{
-	snprintf(buf, FORMAT_BYTES, "%.*f %s",
-		 value < 9.995	 ? 2
-		 : value < 99.95 ? 1
-				 : 0,
-		 value, unit);
-}
-
-static void format_time(u64 ns, char *buf)
-{
-	static const struct {
-		double ns;
-		const char *unit;
-	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
-
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
-		if ((double)ns >= units[i].ns * 0.9995) {
-			three_digits((double)ns / units[i].ns, units[i].unit, buf);
-			return;
-		}
-	snprintf(buf, FORMAT_BYTES, "%" PRIu64 " ns", (uint64_t)ns);
-}
 
 static void format_size(u64 bytes, char *buf)
 {
@@ -41,7 +18,7 @@ static void format_size(u64 bytes, char *buf)
 	for (; value >= 1023.5 && unit + 1 < ARRAY_SIZE(units); unit++)
 		value /= 1024;
 	if (unit)
-		three_digits(value, units[unit], buf);
+		figure_three_digits(value, units[unit], buf);
 	else
 		snprintf(buf, FORMAT_BYTES, "%" PRIu64 " B", (uint64_t)bytes);
 }
@@ -53,18 +30,18 @@ static void format_count(u64 count, char *buf)
 	size_t unit = 0;
 
 	if (count < MILLIONS) {
-		format_number(count, buf);
+		figure_number(count, buf);
 		return;
 	}
 	for (; value >= 999.5 && unit + 1 < ARRAY_SIZE(units); unit++)
 		value /= 1000;
-	three_digits(value, units[unit], buf);
+	figure_three_digits(value, units[unit], buf);
 }
 
 const char *format_value(enum series_unit unit, u64 value, char *buf)
 {
 	if (unit == UNIT_NS)
-		format_time(value, buf);
+		figure_time(value, buf);
 	else if (unit == UNIT_BYTES)
 		format_size(value, buf);
 	else

@@ -246,8 +246,11 @@ static void tell_queue(const struct findings *findings, struct sentence *ret)
 	u64 throttled = all->ns[STATE_RUNQ_THROTTLED];
 
 	ret->weight = account_runq(all);
-	format_add(ret->text, SENTENCE_BYTES, "Threads waited %s (%s) for a CPU",
-		   DURATION(ret->weight), SHARE(ret->weight, account_sum(all)));
+	/* Of all time it may be little, where many threads sleep, on a host that is overrun. */
+	format_add(ret->text, SENTENCE_BYTES,
+		   "Threads waited %s (%s) for a CPU, %s of the time that they could have run",
+		   DURATION(ret->weight), SHARE(ret->weight, account_sum(all)),
+		   SHARE(ret->weight, ret->weight + account_cpu(all)));
 	if (percent(throttled, ret->weight) >= WORTH_SHARE)
 		format_add(ret->text, SENTENCE_BYTES,
 			   ", %s of it since their CPU quota was used up", DURATION(throttled));
@@ -290,10 +293,11 @@ static void tell_calls(const struct findings *findings, struct sentence *ret)
 	ret->is_waste = best->count >= MANY_CALLS && best->failed > best->count / 2 &&
 			percent(best->cpu_ns, account_cpu(all)) >= MENTION_SHARE;
 	format_add(ret->text, SENTENCE_BYTES,
-		   "System calls took %s of the time on a CPU, above all %s (%s): %s calls",
+		   "System calls took %s of the time on a CPU, above all %s (%s): %s call%s",
 		   SHARE(ret->weight, account_cpu(all)),
 		   ESCAPED(digest_call_name(findings->digest, best->call, buf, sizeof(buf))),
-		   SHARE(best->cpu_ns, account_cpu(all)), NUMBER(best->count));
+		   SHARE(best->cpu_ns, account_cpu(all)), NUMBER(best->count),
+		   best->count == 1 ? "" : "s");
 	if (best->failed)
 		format_add(ret->text, SENTENCE_BYTES, ", of which %s failed (%s)",
 			   NUMBER(best->failed), SHARE(best->failed, best->count));

@@ -70,6 +70,8 @@ expect "no BTF" 77 "cannot be read from /sys/kernel/btf/vmlinux" "CONFIG_DEBUG_I
 	-- unshare --mount sh -c "mount -t tmpfs tmpfs /sys/kernel/btf; '$work/dwell' doctor"
 expect "no /proc" 77 "/proc is not mounted" "mount -t proc proc /proc" \
 	-- unshare --mount sh -c "umount -l /proc; '$work/dwell' doctor"
+expect "no /dev/null" 77 "cannot open /dev/null" "mount /dev here" \
+	-- unshare --mount sh -c "mount -t tmpfs tmpfs /dev; '$work/dwell' run -- true"
 expect "few open files" 77 "ulimit -n 1024" \
 	-- sh -c "ulimit -n 14; '$work/dwell' doctor"
 finish

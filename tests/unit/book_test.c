@@ -452,7 +452,7 @@ static void objects_have_names_that_people_read(void **state)
 		const char *name;
 	} cases[] = {
 		{{.kind = OBJECT_FILE, .name = "/etc/hosts"}, "/etc/hosts"},
-		{{.kind = OBJECT_FILE, .name = "deep/file", .is_cut = 1}, "…/deep/file"},
+		{{.kind = OBJECT_FILE, .name = "/deep/file", .is_cut = 1}, "…/deep/file"},
 		{{.kind = OBJECT_PIPE, .inode = 42}, "pipe:[42]"},
 		{{.kind = OBJECT_DEVICE, .name = "tty1"}, "tty1"},
 		{{.kind = OBJECT_TCP, .family = 2, .port = 5432, .address = {127, 0, 0, 1}},

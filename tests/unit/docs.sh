@@ -22,15 +22,41 @@ sed -n 's/^STOP([A-Z_]*, "\([^"]*\)", \([01]\), "\(.*\)")$/| `\1` | \2 | \3 |/p'
 sed -n '/^| stop |/,/^$/p' docs/stacks.md | grep '^| `' >"$work/page"
 check "stacks.md has every stop" same "$work/stops" "$work/page"
 
-# Long options: in --help at the beginning of a line, in the page as a term
-options_of_help() { "$DWELL" "$1" --help | grep -oE '^  (-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | LC_ALL=C sort -u; }
-options_of_page() {
-	sed -n '/^# OPTIONS/,/^# [^O]/p' "docs/dwell-$1.1.md" | grep -E '^\*\*-' | grep -oE -- '--[a-z-]+' | LC_ALL=C sort -u
+# Options, long and short: in --help at the beginning of a line, in the page as a term
+options() { grep -oE -- '(^|[ *])--?[a-zA-Z][a-z-]*' | tr -d ' *' | grep -vxE -- '-h|--help' | LC_ALL=C sort -u; }
+options_of_help() { "$DWELL" "$1" --help | grep -oE '^  -[a-zA-Z-][a-z-]*(, --[a-z-]+)?' | options; }
+options_of_page() { sed -n '/^# OPTIONS/,/^# [^O]/p' "docs/dwell-$1.1.md" | grep -E '^\*\*-' | options; }
+
+# Those that getopt_long() takes: of the command's own table, and of those that commands share
+options_of_code() {
+	local own shared
+	own=$(grep -l 'struct option longs\[\]' src/cmd/"$1".c src/cmd/"$1"_options.c 2>/dev/null)
+	{
+		cat "$own"
+		for shared in measure select; do
+			! grep -q "${shared^^}_LONGS" "$own" || cat src/cmd/$shared.h
+		done
+	} | grep -oE '"[a-z-]+", (no|required|optional)_argument' | sed 's/"\(.*\)".*/--\1/' | options
 }
+
+# has_all FILE TEXT: each line of FILE, an option, is somewhere in TEXT
+has_all() {
+	local option bad=0
+	while read -r option; do
+		grep -qE -- "(^|[^a-z-])$option([^a-z-]|\$)" "$2" || { echo "missing: $option"; bad=1; }
+	done <"$1"
+	return $bad
+}
+
 for command in run record trace report export doctor; do
-	options_of_help $command | grep -vx -- --help >"$work/help"
-	options_of_page $command | grep -vx -- --help >"$work/page"
+	options_of_help $command >"$work/help"
+	options_of_page $command >"$work/page"
+	options_of_code $command >"$work/code"
+	"$DWELL" $command --help >"$work/text"
+	grep -- '^--' "$work/help" >"$work/long"
 	check "dwell-$command.1 has the options of --help" same "$work/help" "$work/page"
+	check "dwell $command --help has every option that there is" has_all "$work/code" "$work/text"
+	check "dwell $command --help has no other" sh -c "test -s '$work/long' && test -z \"\$(comm -23 '$work/long' '$work/code')\""
 done
 
 # "name cost" of each signal that -s offers; the page may have more

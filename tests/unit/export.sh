@@ -68,6 +68,7 @@ check "a failure is one" exits 1 "$DWELL" export -f svg -o "$dir/f.svg" "$dir/te
 check "and the old file stays" cmp "$dir/f.svg" "$dir/before"
 check "nothing is left beside it" test "$(ls "$dir"/f.svg*)" = "$dir/f.svg"
 check "a device is written into, and stays one" eval 'exits 0 "$DWELL" export -f svg -o /dev/null "$stacks" && test -c /dev/null'
+check "a full one is named" says 1 "cannot write /dev/full: No space left" "$DWELL" export -f svg -o /dev/full "$stacks"
 check "- is stdout" says 0 "<svg" "$DWELL" export -f svg -o - "$stacks"
 check "a folder that is not there is said" says 1 "cannot write" "$DWELL" export -f svg -o "$dir/none/f.svg" "$stacks"
 check "a session without samples is said" says 0 "no samples" "$DWELL" export -f folded "$dir/run.dwell"

@@ -60,7 +60,7 @@ static void storm_of_failures_is_told(void **state)
 	add_values(add_row(&made, 2, 263, "/usr/lib/b/"), 400, 6300);
 	assert_string_equal(
 		judge(&signal_syscalls, &made),
-		"server (500): newfstatat is 50 % of its calls, 1000 a second, and 93 % "
+		"server (500): newfstatat is 50 % of its calls, 1,000 a second, and 93 % "
 		"of them fail, most in /usr/lib/b/: it looks for what is not there");
 }
 
@@ -101,6 +101,24 @@ static void waits_around_the_tick_are_no_hump(void **state)
 	assert_null(judge(&signal_runq, &made));
 }
 
+/* In units that fit: 24 us are not 0.02 ms. */
+static void tail_of_a_disk_is_told(void **state)
+{
+	struct made_up made = {0};
+	const char *said;
+
+	(void)state;
+	for (u8 kind = 1; kind <= 2; kind++) { /* service, total */
+		struct series_row *row = add_row(&made, kind, 0, "sda");
+
+		add_values(row, 24000, 4900);
+		add_values(row, 5 * NS_PER_MS, 100);
+	}
+	said = judge(&signal_block, &made);
+	assert_non_null(strstr(said, "sda: its average, 124 us, hides its tail: half of the "));
+	assert_non_null(strstr(said, "took up to 23.7 us, and one in a hundred 5.00 ms or more"));
+}
+
 static void storm_of_wakeups_is_told(void **state)
 {
 	struct made_up made = {0};
@@ -131,6 +149,7 @@ int main(void)
 		cmocka_unit_test(few_failures_are_not),
 		cmocka_unit_test(hump_at_the_tick_is_told),
 		cmocka_unit_test(waits_around_the_tick_are_no_hump),
+		cmocka_unit_test(tail_of_a_disk_is_told),
 		cmocka_unit_test(storm_of_wakeups_is_told),
 		cmocka_unit_test(starvation_is_told),
 	};

@@ -55,6 +55,7 @@ static void long_hold_has_few_long_waits(void **state)
 	judge(&made);
 	assert_true(says(&made, "its holders ran meanwhile: do less"));
 	assert_true(says(&made, "a_lock in program (7): a long hold: 2 threads waited 200 times"));
+	assert_true(says(&made, "1 % of them for 5.00 ms and more"));
 	assert_false(says(&made, "convoy"));
 }
 
@@ -66,7 +67,7 @@ static void convoy_has_many_short_waits(void **state)
 	add_row(&made, LOCKS_WAIT, 8000, 250000);
 	add_row(&made, LOCKS_WAITER, 8, 1);
 	judge(&made);
-	assert_true(says(&made, "a convoy: 8 threads waited 8000 times"));
+	assert_true(says(&made, "a convoy: 8 threads waited 8,000 times"));
 	assert_false(says(&made, "long hold"));
 }
 

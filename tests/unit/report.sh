@@ -70,6 +70,26 @@ check "a signal that is none is wrong usage" says 64 "no signal 'luck'" "$DWELL"
 check "nor is one that has no series" says 64 "no signal 'ledger'" "$DWELL" report --signal ledger "$signals"
 check "--signal with --stacks is wrong usage" says 64 "by themselves" "$DWELL" report --signal runq --stacks "$signals"
 check "a session without signals says so" says 0 "no signals" "$DWELL" report --signal runq "$run"
+
+# changed NAME SESSION SQL: a copy in which something else happened
+changed() { cp "$2" "$dir/$1.dwell" && python3 -c 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])' "$dir/$1.dwell" "$3"; }
+changed deep "$signals" "INSERT INTO objects VALUES (7003, 1, '/srv/a-rather-long-name/of/several/folders/and/the-file-itself.log');
+	INSERT INTO series VALUES (900, 'files', 'latency', 500, 90, 3, 7003, 0);
+	INSERT INTO series_values VALUES (0, 900, 1, 20000000, 20000000, 0, 0, 0, '386:1');
+	INSERT INTO slow VALUES (0, 1900000000, 'files', 'latency', 500, 90, 501, 3, 7003, 0, 20000000, 0, 0, 0, 20000000, 0, 0, 0, 0, 0, 0, 0);"
+check "of a slow event on a long path, who did what stays" says 0 "latency server (500) sync /srv/a-" "$DWELL" report --signal files "$dir/deep.dwell"
+check "and the file's name" says 0 "/the-file-itself.log," "$DWELL" report --signal files "$dir/deep.dwell"
+# Ids of states never change: 7 is runq.woken, 17 blocked.child
+changed queue "$run" "UPDATE ledger SET state = 7 WHERE state = 17"
+check "a wait for a CPU is told against the time that was wanted" says 0 "of the time that they could have" "$DWELL" report "$dir/queue.dwell"
+changed parents "$stacks" "UPDATE samples SET state = 17, weight_ns = weight_ns * 1000 WHERE kind = 1"
+changed again "$run" "INSERT INTO meta VALUES ('max_overhead', '7'), ('stack_one_in', '10'), ('freq', '199')"
+check "how to run it again has what was not the default" says 0 "--tier B -F 199 --stacks 1/10 --max-overhead 7" "$DWELL" report "$dir/again.dwell"
+changed sampled "$signals" "INSERT INTO series VALUES (900, 'syscalls', 'caller', 500, 90, 3, 0, 101);
+	INSERT INTO series_values VALUES (0, 900, 10, 20000000, 20000000, 0, 0, 0, '386:10')"
+check "what is an estimate is not called exact" says 0 "of caller, which are estimated" "$DWELL" report --signal syscalls "$dir/sampled.dwell"
+check "stacks that wait for children are not the hot ones" says 0 "HOT STACKS of cpu" "$DWELL" report "$dir/parents.dwell"
+
 check "a part is taken" says 0 "slice: from 1.000 s to 2.000 s, 1 whole window" "$DWELL" report "$server@1.2s-1900ms"
 check "of a window in it by less than half nothing is taken" says 0 "slice: from 1.000 s to 2.000 s, 1 whole window" \
 	"$DWELL" report "$server@0.9s-2.1s"
@@ -103,8 +123,13 @@ unset NO_COLOR
 check "colour on a terminal" color
 check "none with NO_COLOR" no_color
 check "none on a dumb one" dumb
+narrow() {
+	script -qec "stty cols 60; $DWELL report $run" /dev/null </dev/null | tr -d '\r' |
+		sed -n '/^WHERE/,/^$/p' | awk 'length($0) > 60 { print; bad = 1 } END { exit bad || !NR }'
+}
+check "where the time went fits into 60 columns" eval 'NO_COLOR=1 narrow'
 fits() { exits 0 "$DWELL" "$@" && awk 'length($0) > 80 { print; bad = 1 } END { exit bad }' "$dir/out"; }
-for command in "" run record report export doctor; do
+for command in "" run record trace report export doctor; do
 	# shellcheck disable=SC2086 # none is none
 	check "dwell $command --help fits into 80 columns" fits $command --help
 done
