@@ -7,7 +7,7 @@
 
 #define FUNC_MAPS                                                                                  \
 	PROBE_ACCOUNTS, PROBE_SERIES, PROBE_PAIRS, PROBE_SLOW, PROBE_STACKS, "func_tasks",         \
-		"func_specs", "func_hits", "func_comms", "func_pools"
+		"func_specs", "func_hits", "func_comms", "func_pools", PROBE_GONE
 
 static const struct probe programs[TRACE_PROGRAM_COUNT] = {
 	[TRACE_ENTER] = {.program = "func_enter", .kind = PROBE_UPROBE},

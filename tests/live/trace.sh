@@ -123,6 +123,12 @@ for pool in pool:blocking pool-busy:starvation; do
 		sed -n 's/^\(pool: [a-z]*\).*/\1/p')" "pool: ${pool#*:}"
 done
 
+trace --pool "enqueue=u:$ORACLE:traced_enqueue,start=u:$ORACLE:traced_begin,end=u:$ORACLE:traced_end" --key arg1 \
+	--pair-limit 500ms -- "$ORACLE" traced-pool-lost
+check "pool: tasks that nobody takes expire" equal "$(told queueing pool unmatched.expired)" "$(truth lost)"
+check "pool: and are in the queue no more" equal "$(told depth pool count) $(told depth pool sum)" \
+	"$(truth tasks) $(truth depths)"
+
 # --- USDT and tracepoints
 
 trace -U "$ORACLE:dwell_oracle:*" --by arg2 -- "$ORACLE" traced-span

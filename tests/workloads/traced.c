@@ -242,6 +242,7 @@ void do_traced_span(void)
 
 #define TASKS	40
 #define WORKERS 4
+#define LOST_MS 2500
 
 struct task {
 	long long queued_ns, begin_ns, end_ns;
@@ -337,6 +338,22 @@ void do_traced_pool_busy(void)
 	run_pool(1);
 }
 
+/* Tasks that no worker ever takes are given up on; then comes one more, which is done. */
+#define LOST_TASKS 20
+
+void do_traced_pool_lost(void)
+{
+	for (int i = 0; i < LOST_TASKS; i++)
+		traced_enqueue(&tasks[i]);
+	sleep_ms(LOST_MS);
+	traced_enqueue(&tasks[LOST_TASKS]);
+	traced_begin(&tasks[LOST_TASKS]);
+	traced_end(&tasks[LOST_TASKS]);
+	truth("lost", LOST_TASKS);
+	truth("tasks", LOST_TASKS + 1);
+	truth("depths", LOST_TASKS * (LOST_TASKS + 1) / 2 + 1);
+}
+
 /* --- what is called all the time --- */
 
 #define STORM_MS    2500
@@ -359,6 +376,12 @@ TRACED void traced_tock(void)
 }
 #endif
 
+static void pass_probe(void)
+{
+	sink++;
+	DTRACE_PROBE2(dwell_oracle, tick, sink, 7);
+}
+
 static void storm(void (*function)(void))
 {
 	long long until = now() + STORM_MS * MS, begin = thread_cpu(), count = 0;
@@ -378,6 +401,11 @@ void do_traced_storm(void)
 void do_traced_storm_push(void)
 {
 	storm(traced_tock);
+}
+
+void do_traced_storm_usdt(void)
+{
+	storm(pass_probe);
 }
 
 #define STEADY_NS 50000LL
