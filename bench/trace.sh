@@ -11,12 +11,11 @@ FILE=$(realpath "$ORACLE")
 place() {
 	local address segment
 	case $1 in
-	*:*) address=$(LC_ALL=C readelf -nW "$FILE" | awk -v p="${1%:*}" -v n="${1#*:}" '
+	*:*) address=$(LC_ALL=C readelf -n "$FILE" | awk -v p="${1%:*}" -v n="${1#*:}" '
 		$1 == "Provider:" { provider = $2 } $1 == "Name:" { name = $2 }
 		$1 == "Location:" && provider == p && name == n { sub(/^0x/, "", $2); sub(/,.*/, "", $2); print $2 }') ;;
 	*) address=$(nm "$FILE" | awk -v s="$1" '$3 == s { print $1 }') ;;
 	esac
-	[ -n "$address" ] || return 1
 	segment=$(readelf -lW "$FILE" | awk '$1 == "LOAD" && / R E / { print $2, $3 }')
 	printf '0x%x' $((0x$address - ${segment#* } + ${segment% *}))
 }
@@ -43,15 +42,12 @@ all() {
 		one traced-storm traced_tick $how
 		one traced-storm-push traced_tock $how
 	done
-	[ -z "$usdt" ] || one traced-storm-usdt "$usdt" enter
+	one traced-storm-usdt dwell_oracle:tick enter
 }
-
-usdt=dwell_oracle:tick
-place $usdt >/dev/null || { usdt= && echo "# no USDT: the oracle was built without sys/sdt.h"; }
 
 ROUNDS=${ROUNDS_TRACE:-3}
 interleave all
-for name in traced-storm traced-storm-push ${usdt:+traced-storm-usdt}; do
+for name in traced-storm traced-storm-push traced-storm-usdt; do
 	for how in enter both; do
 		[ -e "$work/$name-$how.values" ] || continue
 		divide "$name-$how-ratio" "$name-$how" "$name-$how-empty"

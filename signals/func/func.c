@@ -35,7 +35,8 @@ static const char *const classes[] = {
 static const struct signal_view view = {
 	FUNC_VIEW,
 	.more = {.name = "by", .kind = FIELD_NUMBER},
-	.price = "1.2 to 6.5 us for each call of a user function, by its first instruction",
+	.price = "1 to 7 us for each call of a user function, by its first instruction; 6 to 12 us "
+		 "of C++ and Rust",
 	.judge = func_judge,
 };
 

@@ -164,6 +164,14 @@ static double ends_of(const struct trace_place *place)
 	return (place->has_entry ? 1 : 0) + (place->has_return ? 1 : 0);
 }
 
+/* An instruction that returns is single-stepped. */
+static double return_trap_of(const struct trace_place *place)
+{
+	if (!place->has_return)
+		return 0;
+	return place->return_count ? trap_ns[PRICE_STEPPED] : RETURN_TRAP_NS;
+}
+
 /* What one hit costs without our programs. */
 static double trap_of(const struct trace_place *place)
 {
@@ -173,8 +181,7 @@ static double trap_of(const struct trace_place *place)
 		return ends_of(place) * FENTRY_NS;
 	if (place->kind == TRACE_KERNEL)
 		return (place->has_entry ? KPROBE_NS : 0) + (place->has_return ? KRETPROBE_NS : 0);
-	return (place->has_entry ? trap_ns[place->price] : 0) +
-	       (place->has_return ? RETURN_TRAP_NS : 0);
+	return (place->has_entry ? trap_ns[place->price] : 0) + return_trap_of(place);
 }
 
 static double price_of(const struct trace_place *place, bool is_sampled)
@@ -191,9 +198,13 @@ void trace_tell_prices(const struct trace *trace)
 		const struct trace_place *place = &trace->places[i];
 		bool is_user = place->kind == TRACE_USER || place->kind == TRACE_USDT;
 
-		log_info("%s: some %.1f us for each %s%s%s", place->label,
+		log_info("%s: some %.1f us for each %s%s%s%s", place->label,
 			 price_of(place, false) / 1000, place->has_return ? "call" : "hit",
-			 is_user ? ": " : "", is_user ? price_words[place->price] : "");
+			 is_user ? ": " : "", is_user ? price_words[place->price] : "",
+			 place->has_return && place->return_count
+				 ? "; those that return are single-stepped, as a return probe "
+				   "would stop exceptions"
+				 : "");
 		if (i == 7 && trace->place_count > 9 && log_level() == LOG_NORMAL) {
 			log_info("and %u more", trace->place_count - 8);
 			break;

@@ -12,16 +12,7 @@
 #include <unistd.h>
 
 #include "oracle.h"
-
-#if __has_include(<sys/sdt.h>)
-#include <sys/sdt.h>
-#define HAS_SDT 1
-#else
-#define DTRACE_PROBE2(provider, name, a, b)                                                        \
-	do {                                                                                       \
-	} while (0)
-#define HAS_SDT 0
-#endif
+#include "usdt.h"
 
 /* Found by their names: neither inlined, nor copied, nor left out. */
 #if defined(__clang__) /* makes no copies of functions, and does not know the word for it */
@@ -189,13 +180,13 @@ static long long read_ns[REQUESTS + 1], span_ns;
 TRACED void traced_read(long request)
 {
 	sink += (int)request;
-	DTRACE_PROBE2(dwell_oracle, read, request, 7);
+	USDT(dwell_oracle, read, request, 7);
 }
 
 TRACED void traced_write(long request)
 {
 	sink += (int)request;
-	DTRACE_PROBE2(dwell_oracle, write, request, -7);
+	USDT(dwell_oracle, write, request, -7);
 }
 
 static void *answer(void *unused)
@@ -235,7 +226,6 @@ void do_traced_span(void)
 	traced_read(REQUESTS + 1); /* nobody answers it */
 	truth("span_count", REQUESTS);
 	truth("span_ns", span_ns);
-	truth("has_usdt", HAS_SDT);
 }
 
 /* --- a pool --- */
@@ -379,7 +369,7 @@ TRACED void traced_tock(void)
 static void pass_probe(void)
 {
 	sink++;
-	DTRACE_PROBE2(dwell_oracle, tick, sink, 7);
+	USDT(dwell_oracle, tick, sink, 7);
 }
 
 static void storm(void (*function)(void))
