@@ -127,6 +127,8 @@ int trace_check_event(const struct trace *trace, const char *name); /* of a trac
 void trace_tell_prices(const struct trace *trace);
 /* Counts for a moment, without measuring, and tells: 0, or -EPERM, told, if it is too dear. */
 int trace_check_rate(struct trace *trace, struct worker *worker, struct queue *queue);
+/* What was hit while all was being attached is nobody's: its time is not known. */
+void trace_begin_budget(struct trace *trace, struct capture *capture);
 /* Looks at what was hit since it was last called; samples, or gives up. */
 void trace_hold_budget(struct trace *trace, struct capture *capture, struct live_config *live);
 

@@ -335,18 +335,33 @@ static void sample_more(struct trace *trace, struct capture *capture, struct liv
 			100 * budget_of(trace));
 }
 
-void trace_hold_budget(struct trace *trace, struct capture *capture, struct live_config *live)
+/* Since it was last asked: how often each place was reached, and how long that was. */
+static u64 new_hits(struct trace *trace, struct capture *capture, u64 ret_hits[FUNC_PLACES_MAX])
 {
-	u64 hits[FUNC_PLACES_MAX] = {0}, now_ns = clock_now_ns(), ns = now_ns - trace->told_ns;
-	double cost, sampled;
+	u64 now_ns = clock_now_ns(), ns = now_ns - trace->told_ns;
 
 	for (u32 i = 0; i < trace->place_count; i++) {
 		u64 all = capture_read_sum(capture, "func_hits", i);
 
-		hits[i] = all - trace->told_hits[i];
+		ret_hits[i] = all - trace->told_hits[i];
 		trace->told_hits[i] = all;
 	}
 	trace->told_ns = now_ns;
+	return ns;
+}
+
+void trace_begin_budget(struct trace *trace, struct capture *capture)
+{
+	u64 hits[FUNC_PLACES_MAX];
+
+	new_hits(trace, capture, hits);
+}
+
+void trace_hold_budget(struct trace *trace, struct capture *capture, struct live_config *live)
+{
+	u64 hits[FUNC_PLACES_MAX] = {0}, ns = new_hits(trace, capture, hits);
+	double cost, sampled;
+
 	sampled = cost_of(trace, hits, ns, true);
 	cost = live->sample_one_in > 1 ? sampled : cost_of(trace, hits, ns, false);
 	if (!trace->force && !trace->is_detached && cost > budget_of(trace))
