@@ -149,6 +149,15 @@ fi
 
 # --- what is refused, and what is not there
 
+check "a key must be known at both ends" refuses 'is not known at' -n --key arg1 \
+	--from "u:$ORACLE:traced_read" --to "ur:$ORACLE:traced_write"
+check "so must what is returned" refuses 'is not known at' -n --key ret --from "ur:$ORACLE:traced_read" \
+	--to "u:$ORACLE:traced_write"
+check "a key without ends has no use" refuses 'there are none' -n --key arg1 -u "$ORACLE:traced_read"
+check "what is between probes is told apart by nothing" refuses 'between probes' -n --by arg1 \
+	--from "u:$ORACLE:traced_read" --to "u:$ORACLE:traced_write"
+check "what is only counted returns nothing" refuses 'known to return' -n --count --by ret -u "$ORACLE:traced_read"
+check "and is not slow" refuses 'takes time' -n --slow 1ms -t sched:sched_switch
 check "malloc is refused" refuses 'called so often' -n -u libc.so.6:malloc
 check "so is the kernel's scheduler" refuses 'called so often' -n -k __schedule
 check "so are the kernel's locks" refuses 'hang the host' -n -t lock:contention_begin

@@ -400,7 +400,8 @@ void do_traced_storm_usdt(void)
 	storm(pass_probe);
 }
 
-#define STEADY_BATCH 20	   /* each millisecond */
+#define STEADY_BATCH 20 /* each millisecond */
+#define STEADY_LATE  (100 * MS)
 #define STEADY_MS    30000 /* or until it is told to end: who watches it may take long to begin */
 
 static volatile sig_atomic_t is_over;
@@ -410,7 +411,7 @@ static void end_steady(int signal)
 	is_over = signal;
 }
 
-/* So many a second, and little of the CPU; what was missed is not made up for. */
+/* So many a second, and little of the CPU; what was missed for long is not made up for. */
 void do_traced_steady(void)
 {
 	long long begin = now(), next = begin, count = 0;
@@ -423,7 +424,7 @@ void do_traced_steady(void)
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 		for (int i = 0; i < STEADY_BATCH; i++)
 			traced_tock();
-		next = now() > next + MS ? now() + MS : next + MS;
+		next = now() > next + STEADY_LATE ? now() + MS : next + MS;
 	}
 	truth("ticks", count);
 	truth("steady_ns", now() - begin);
