@@ -278,14 +278,14 @@ static int end_search(struct search *search, struct spans *spans, int err)
 static int match(const struct search *search, const struct spans *spans, const char *pattern,
 		 bool (*fits)(const char *pattern, const char *name))
 {
-	bool has_wildcard = strpbrk(pattern, "*?");
+	bool is_loose = strpbrk(pattern, "*?") || fits == fits_demangled;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < spans->count; i++) {
 		const char *name = spans_name(spans, &spans->items[i]);
 
 		/* Whoever means these names them. */
-		if (has_wildcard && (site_is_cold(name) || spans->items[i].is_label))
+		if (is_loose && (site_is_cold(name) || spans->items[i].is_label))
 			continue;
 		if (fits(pattern, name))
 			err = take(search, &spans->items[i], name);

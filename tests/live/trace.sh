@@ -191,12 +191,14 @@ cat >"$work/throws.cc" <<-'END'
 	extern "C" __attribute__((noinline)) int c_thrower(int n) { if (n % 2) throw std::runtime_error("x"); pause_ms(2); return n; }
 	__attribute__((noinline)) int thrower(int n) { return c_thrower(n) * 2; }
 	__attribute__((noinline)) int handing_on(int n) { pause_ms(1); return thrower(n); }
+	__attribute__((noinline)) int parted(int n) { if (n % 2) throw std::runtime_error("x"); return n; }
 	static int compare(const void *a, const void *b) { throw *(const int *)a > *(const int *)b; }
 	int main()
 	{
 		int sum = 0, caught = 0, numbers[] = {3, 1, 2};
 		for (int i = 0; i < 20; i++) try { sum += thrower(i); } catch (std::exception &) { caught++; }
 		for (int i = 0; i < 2; i++) try { sum += handing_on(i); } catch (std::exception &) { caught++; }
+		for (int i = 0; i < 10; i++) try { sum += parted(i); } catch (std::exception &) { caught++; }
 		for (int i = 0; i < 5; i++) try { qsort(numbers, 3, sizeof(int), compare); } catch (bool) { caught++; }
 		printf("caught %d\n", caught);
 		return sum == 0;
@@ -207,15 +209,18 @@ if g++ -O2 "$work/throws.cc" -o "$work/throws" 2>/dev/null; then
 		named=$function
 		[ $function = c_thrower ] || named="$function(int)"
 		trace -u "$work/throws:$function" -- "$work/throws"
-		check "$function: exceptions pass" equal "$(truth caught)" 16
+		check "$function: exceptions pass" equal "$(truth caught)" 21
 		check "$function: calls that return are measured" equal "$(told call "$named" count)" 11
 		check "$function: those that exceptions end are counted" equal \
 			"$(told call "$named" unmatched.orphan_start)" 11
 		check "$function: no end is without its start" equal "$(told call "$named" unmatched.orphan_end)" 0
 	done
 	check "$function: none is shorter than it sleeps" [ "$(told call "$named" sum_ns)" -ge 22000000 ]
+	trace -u "$work/throws:parted" -- "$work/throws"
+	check "one of whose parts stands elsewhere is one, too" equal \
+		"$(told call 'parted(int)' count) $(told call 'parted(int)' unmatched.orphan_start)" "5 5"
 	trace -u libc.so.6:qsort_r -- "$work/throws"
-	check "nor do they end at a function of C that calls back" equal "$(truth caught)" 16
+	check "nor do they end at a function of C that calls back" equal "$(truth caught)" 21
 	check "what goes on in another function by a jump has no such end" refuses 'jump into another' \
 		-u "$work/throws:handing_on" -- "$work/throws"
 	trace -u "$work/throws:thrower" --count -- "$work/throws"
