@@ -77,6 +77,14 @@ struct pair {
 	u64 value[4]; /* the signal's own */
 };
 
+#define PAIR_KINDS_MAX 4
+
+/* Of each kind of a signal's pairs: how many had no end in time, so that user space took them away.
+ */
+struct pairs_gone {
+	u64 expired[PAIR_KINDS_MAX];
+};
+
 /*
  * What a slow event's time was, by the ledger: PART(NAME, name). Where the requests behind a wait
  * for the disk are known, it is in the last two.

@@ -33,6 +33,7 @@ struct series_stripes_map series_stripes SEC(".maps");
 struct series_free_map series_free SEC(".maps");
 struct series_shares_map series_shares SEC(".maps");
 struct pairs_map pairs SEC(".maps");
+struct pairs_gone_map pairs_gone SEC(".maps");
 struct slow_budgets_map slow_budgets SEC(".maps");
 struct disk_waits_map disk_waits SEC(".maps");
 

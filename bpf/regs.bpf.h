@@ -16,6 +16,13 @@ struct cpu_regs {
 	u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
 	u64 ip, cs, flags, sp, ss;
 };
+
+#define REGS_IP(regs)	  ((regs)->ip)
+#define REGS_RESULT(regs) ((regs)->ax)
+#define REGS_ARG1(regs)	  ((regs)->di)
+#define REGS_ARG2(regs)	  ((regs)->si)
+#define REGS_ARG3(regs)	  ((regs)->dx)
+#define REGS_RETURN_BYTES 8 /* a return takes its address from the stack */
 #elif defined(__TARGET_ARCH_arm64)
 struct cpu_regs {
 	u64 regs[31];
@@ -23,7 +30,15 @@ struct cpu_regs {
 	u64 pc;
 	u64 pstate;
 };
+
+#define REGS_IP(context)     ((context)->pc)
+#define REGS_RESULT(context) ((context)->regs[0])
+#define REGS_ARG1(context)   ((context)->regs[0])
+#define REGS_ARG2(context)   ((context)->regs[1])
+#define REGS_ARG3(context)   ((context)->regs[2])
+#define REGS_RETURN_BYTES    0
 #endif
+#define REGS_SP(context) ((context)->sp)
 
 /*
  * As they were when the thread entered the kernel. Without the helper (before 5.15) they are where

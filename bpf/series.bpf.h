@@ -55,6 +55,15 @@ struct pairs_map {
 	__type(value, struct pair);
 };
 
+/* Created for who needs it. */
+struct pairs_gone_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, SIGNAL_LIMIT);
+	__type(key, u32);
+	__type(value, struct pairs_gone);
+};
+
 struct slow_budget {
 	u64 second;
 	u64 used;
@@ -73,6 +82,7 @@ extern struct series_stripes_map series_stripes SEC(".maps");
 extern struct series_free_map series_free SEC(".maps");
 extern struct series_shares_map series_shares SEC(".maps");
 extern struct pairs_map pairs SEC(".maps");
+extern struct pairs_gone_map pairs_gone SEC(".maps");
 extern struct slow_budgets_map slow_budgets SEC(".maps");
 
 /* Is this signal measured? Known when the program is loaded: the rest is not even in it. */
@@ -268,8 +278,13 @@ static __always_inline u64 series_weight_of_next(u64 *left)
 
 /* --- pairs --- */
 
-/* A start: of a thing whose start is there already, the end was missed. */
-static __always_inline void pair_begin(struct pair_key *key, struct pair *pair)
+static __always_inline struct pairs_gone *pairs_gone_of(u32 signal)
+{
+	return bpf_map_lookup_elem(&pairs_gone, &signal);
+}
+
+/* A start: of a thing whose start is there already, the end was missed. True: it is one more. */
+static __always_inline bool pair_begin(struct pair_key *key, struct pair *pair)
 {
 	struct pair *before = bpf_map_lookup_elem(&pairs, key);
 	struct series_share *share;
@@ -277,10 +292,11 @@ static __always_inline void pair_begin(struct pair_key *key, struct pair *pair)
 	if (before)
 		series_count(before->slot, orphan_starts);
 	if (!bpf_map_update_elem(&pairs, key, pair, BPF_ANY))
-		return;
+		return !before;
 	share = series_share_of(key->signal);
 	if (share)
 		__sync_fetch_and_add(&share->unpaired, 1);
+	return false;
 }
 
 /*
@@ -294,8 +310,7 @@ static __always_inline bool pair_end(struct pair_key *key, struct pair *ret_pair
 	if (!pair)
 		return false;
 	*ret_pair = *pair;
-	bpf_map_delete_elem(&pairs, key);
-	return true;
+	return !bpf_map_delete_elem(&pairs, key); /* else it has expired at this very moment */
 }
 
 /* --- slow ones --- */

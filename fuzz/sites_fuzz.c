@@ -18,7 +18,8 @@ static void look_at(struct sites *sites, int err)
 		abort();
 	for (size_t i = 0; i < sites->count; i++)
 		if (strlen(sites->items[i].name) >= SITE_NAME_MAX ||
-		    sites->items[i].arg_count > SITE_ARGS_MAX)
+		    sites->items[i].arg_count > SITE_ARGS_MAX ||
+		    sites->items[i].return_count > SITE_RETURNS_MAX)
 			abort();
 	sites_free(sites);
 }

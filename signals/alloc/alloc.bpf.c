@@ -42,45 +42,6 @@ static __always_inline struct pair_key call_of_thread(void)
 	return key;
 }
 
-static __always_inline u64 stack_pointer(const struct cpu_regs *regs)
-{
-	return regs->sp;
-}
-
-/* By the number, which is a constant: the first is 0. */
-static __always_inline u64 argument(const struct cpu_regs *from, u32 number)
-{
-#if defined(__TARGET_ARCH_x86)
-	return number == 0 ? from->di : number == 1 ? from->si : from->dx;
-#elif defined(__TARGET_ARCH_arm64)
-	return number == 0 ? from->regs[0] : number == 1 ? from->regs[1] : from->regs[2];
-#endif
-}
-
-#if defined(__TARGET_ARCH_x86)
-#define RETURN_BYTES 8 /* of the return address, which is gone at the end */
-#elif defined(__TARGET_ARCH_arm64)
-#define RETURN_BYTES 0
-#endif
-
-static __always_inline u64 result(const struct cpu_regs *from)
-{
-#if defined(__TARGET_ARCH_x86)
-	return from->ax;
-#elif defined(__TARGET_ARCH_arm64)
-	return from->regs[0];
-#endif
-}
-
-static __always_inline u64 instruction(const struct cpu_regs *from)
-{
-#if defined(__TARGET_ARCH_x86)
-	return from->ip;
-#elif defined(__TARGET_ARCH_arm64)
-	return from->pc;
-#endif
-}
-
 /*
  * A call within a call that is taken is part of it, also one that it ends with, which has its very
  * frame. One whose frame is above the open one's shows that the open one was left by a jump.
@@ -89,7 +50,7 @@ static __always_inline bool is_inner(struct pair_key *key, const struct cpu_regs
 {
 	struct pair *open = bpf_map_lookup_elem(&pairs, key);
 
-	return open && stack_pointer(regs) <= open->value[BEGIN_SP];
+	return open && REGS_SP(regs) <= open->value[BEGIN_SP];
 }
 
 /* The clock is read last: what was done here is not the call's own time. */
@@ -103,7 +64,7 @@ static __always_inline void wait_for_end(struct pair_key *id, const struct cpu_r
 		.tag = function,
 		.value = {[BEGIN_SIZE] = size,
 			  [BEGIN_WEIGHTS] = (u64)weights->bytes << 32 | weights->latency,
-			  [BEGIN_SP] = stack_pointer(regs),
+			  [BEGIN_SP] = REGS_SP(regs),
 			  [BEGIN_STACK] = stack},
 	};
 
@@ -202,11 +163,11 @@ static __always_inline void end(const struct cpu_regs *ctx)
 	u64 now = bpf_ktime_get_ns();
 	struct pair begun;
 
-	if (!open || stack_pointer(ctx) < open->value[BEGIN_SP] + RETURN_BYTES ||
+	if (!open || REGS_SP(ctx) < open->value[BEGIN_SP] + REGS_RETURN_BYTES ||
 	    !pair_end(&id, &begun))
 		return;
-	if (stack_pointer(ctx) == begun.value[BEGIN_SP] + RETURN_BYTES)
-		take_end(&begun, now, result(ctx));
+	if (REGS_SP(ctx) == begun.value[BEGIN_SP] + REGS_RETURN_BYTES)
+		take_end(&begun, now, REGS_RESULT(ctx));
 	else
 		series_count(begun.slot, orphan_starts);
 }
@@ -240,7 +201,7 @@ static __always_inline u64 product(u64 a, u64 b)
 /* How much a function is asked for. */
 static __always_inline u64 size_of(const struct cpu_regs *ctx, u32 function)
 {
-	u64 first = argument(ctx, 0), second = argument(ctx, 1), third = argument(ctx, 2);
+	u64 first = REGS_ARG1(ctx), second = REGS_ARG2(ctx), third = REGS_ARG3(ctx);
 
 	switch (function) {
 	case ALLOC_BY_CALLOC:
@@ -258,7 +219,7 @@ static __always_inline u64 size_of(const struct cpu_regs *ctx, u32 function)
 /* It will call malloc: that has a probe. */
 static __always_inline bool is_malloc(const struct cpu_regs *ctx, u32 function)
 {
-	return function == ALLOC_BY_REALLOC && !argument(ctx, 0);
+	return function == ALLOC_BY_REALLOC && !REGS_ARG1(ctx);
 }
 
 /* --- from 6.13 on: both ends, or the first alone --- */
@@ -269,7 +230,7 @@ int alloc_both(struct cpu_regs *ctx)
 {
 	u32 cookie;
 
-	if (instruction(ctx) == bpf_get_func_ip(ctx)) {
+	if (REGS_IP(ctx) == bpf_get_func_ip(ctx)) {
 		cookie = (u32)bpf_get_attach_cookie(ctx);
 		if (!(cookie & ALLOC_COUNTS_NULL) && is_malloc(ctx, cookie))
 			return 1;
@@ -314,7 +275,7 @@ int alloc_free(struct cpu_regs *ctx)
 
 	if (choice)
 		choice->calls[ALLOC_BY_FREE]++;
-	give_back(argument(ctx, 0));
+	give_back(REGS_ARG1(ctx));
 	return 0;
 }
 

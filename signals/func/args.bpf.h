@@ -9,16 +9,6 @@
 #define POINTER_LEAST	(1LL << 32)
 #define KERNEL_MOST	(-(1LL << 30)) /* addresses of the kernel are below, as numbers with a sign */
 
-#if defined(__TARGET_ARCH_x86)
-#define FUNC_RETURNED(regs) ((regs)->ax)
-#define FUNC_SP(regs)	    ((regs)->sp)
-#define FUNC_RETURN_BYTES   8 /* a return takes its address from the stack */
-#elif defined(__TARGET_ARCH_arm64)
-#define FUNC_RETURNED(context) ((context)->regs[0])
-#define FUNC_SP(regs)	       ((regs)->sp)
-#define FUNC_RETURN_BYTES      0
-#endif
-
 /*
  * What a program is given: the registers, or, by fentry and fexit, an array of the arguments, and
  * behind them what was returned. Of each program it is a constant, so that the verifier sees but
@@ -105,17 +95,17 @@ static __always_inline u64 returned_of(const void *ctx, const struct func_spec *
 				       enum func_form form)
 {
 	if (form == FORM_REGS)
-		return FUNC_RETURNED((const struct cpu_regs *)ctx);
+		return REGS_RESULT((const struct cpu_regs *)ctx);
 	return slot_at(ctx, spec->slots);
 }
 
 /* Where the return address is, or was; of a function of the kernel nobody asks. */
-static __always_inline u64 sp_of(const void *ctx, const struct func_spec *spec, u64 returned_bytes,
+static __always_inline u64 sp_of(const void *ctx, const struct func_spec *spec, u64 popped,
 				 enum func_form form)
 {
 	if (form == FORM_ARRAY || spec->is_kernel)
 		return 0;
-	return FUNC_SP((const struct cpu_regs *)ctx) - returned_bytes;
+	return REGS_SP((const struct cpu_regs *)ctx) - popped;
 }
 
 /* An int may be all that was meant, and then the upper half of the register is anything. */

@@ -19,7 +19,8 @@ struct func_frame {
 struct func_task {
 	u64 begin_ns; /* of the account that this belongs to */
 	u32 depth;
-	u32 is_worker; /* of a pool: it has taken a task */
+	u16 is_worker; /* of a pool: it has taken a task, */
+	u16 is_active; /* and is not done with it */
 	struct func_frame frames[FUNC_DEPTH_MAX];
 };
 

@@ -9,9 +9,12 @@
 /* What ends, and so belongs to the pairs of another kind. */
 enum { PAIR_SPAN, PAIR_QUEUED, PAIR_RUNNING };
 
-/* One pool at a time. Additions are atomic; who reads after that may see another's too. */
+/*
+ * One pool at a time. Additions are atomic; who reads after that may see another's too. Workers are
+ * counted as threads, not by their tasks: one that is busy for longer than pairs are kept is busy.
+ */
 struct func_pool {
-	s64 queued;
+	s64 queued; /* with those that have expired since */
 	s64 active;
 	s64 workers;
 };
@@ -28,6 +31,23 @@ static __always_inline struct func_pool *pool_here(void)
 	u32 zero = 0;
 
 	return bpf_map_lookup_elem(&func_pools, &zero);
+}
+
+/* What user space has given up waiting for is in the queue no more. */
+static __always_inline s64 pool_depth(const struct func_pool *pool)
+{
+	struct pairs_gone *gone = pairs_gone_of(SIG_FUNC);
+
+	return pool->queued - (gone ? (s64)gone->expired[PAIR_QUEUED] : 0);
+}
+
+/* A worker's thread ends. */
+static __always_inline void pool_leave(struct func_pool *pool, const struct func_task *task)
+{
+	if (task->is_worker)
+		__sync_fetch_and_add(&pool->workers, -1);
+	if (task->is_active)
+		__sync_fetch_and_add(&pool->active, -1);
 }
 
 /* The same pointer is another thing in another process. */
@@ -107,14 +127,14 @@ static __always_inline void pool_enqueue(const struct func_spec *spec, u64 id,
 
 	if (!pool)
 		return;
-	__sync_fetch_and_add(&pool->queued, 1);
 	tie(&key, id, PAIR_QUEUED, account);
 	pair.slot = slot_of(spec, FUNC_KIND_QUEUEING, account);
 	pair.value[0] = not_below_zero(pool->workers - pool->active);
-	series_add(slot_of(spec, FUNC_KIND_DEPTH, account), not_below_zero(pool->queued));
+	if (pair_begin(&key, &pair))
+		__sync_fetch_and_add(&pool->queued, 1);
+	series_add(slot_of(spec, FUNC_KIND_DEPTH, account), not_below_zero(pool_depth(pool)));
 	series_add(slot_of(spec, FUNC_KIND_ACTIVE, account), not_below_zero(pool->active));
 	series_add(slot_of(spec, FUNC_KIND_IDLE, account), pair.value[0]);
-	pair_begin(&key, &pair);
 }
 
 /* What the worker had waited for so far, by the ledger: to be subtracted when the task is done. */
@@ -139,7 +159,10 @@ static __always_inline void pool_start(const struct func_spec *spec, u64 id, str
 		task->is_worker = 1;
 		__sync_fetch_and_add(&pool->workers, 1);
 	}
-	__sync_fetch_and_add(&pool->active, 1);
+	if (!task->is_active) {
+		task->is_active = 1;
+		__sync_fetch_and_add(&pool->active, 1);
+	}
 	tie(&key, id, PAIR_QUEUED, account);
 	if (pair_end(&key, &queued)) {
 		__sync_fetch_and_add(&pool->queued, -1);
@@ -160,7 +183,7 @@ static __always_inline void pool_start(const struct func_spec *spec, u64 id, str
 	pair_begin(&key, &running);
 }
 
-static __always_inline void pool_end(const struct func_spec *spec, u64 id,
+static __always_inline void pool_end(const struct func_spec *spec, u64 id, struct func_task *task,
 				     const struct ledger_task *account)
 {
 	struct func_pool *pool = pool_here();
@@ -171,12 +194,15 @@ static __always_inline void pool_end(const struct func_spec *spec, u64 id,
 
 	if (!pool)
 		return;
+	if (task && task->is_active) {
+		task->is_active = 0;
+		__sync_fetch_and_add(&pool->active, -1);
+	}
 	tie(&key, id, PAIR_RUNNING, account);
 	if (!pair_end(&key, &running)) {
 		series_count(slot_of(spec, FUNC_KIND_EXECUTION, account), orphan_ends);
 		return;
 	}
-	__sync_fetch_and_add(&pool->active, -1);
 	series_add_span(running.slot, running.begin_ns, now);
 	if (running.value[0])
 		series_add_span(slot_of(spec, FUNC_KIND_SOJOURN, account), running.value[0], now);

@@ -42,7 +42,8 @@ struct series {
 	struct series_slot *slots;
 	struct series_stripe *stripes;
 	struct series_share *shares;
-	size_t slots_bytes, stripes_bytes, shares_bytes;
+	struct pairs_gone *gone; /* by signal; NULL: nobody asks */
+	size_t slots_bytes, stripes_bytes, shares_bytes, gone_bytes;
 	int index_fd, free_fd, pairs_fd; /* -1: there is none */
 	u32 stripe_count;
 	struct series_share told_shares[SIGNAL_LIMIT];
@@ -114,6 +115,10 @@ int series_open(struct capture *capture)
 	series->shares =
 		map_memory(capture, "series_shares", SIGNAL_LIMIT * sizeof(struct series_share),
 			   &series->shares_bytes);
+	if (map_fd(capture, "pairs_gone") >= 0)
+		series->gone =
+			map_memory(capture, "pairs_gone", SIGNAL_LIMIT * sizeof(struct pairs_gone),
+				   &series->gone_bytes);
 	if (!series->slots || !series->stripes || !series->shares)
 		return -ENOMEM;
 	return fill_places(capture, series);
@@ -131,6 +136,8 @@ void series_close(struct capture *capture)
 		munmap(series->stripes, series->stripes_bytes);
 	if (series->shares)
 		munmap(series->shares, series->shares_bytes);
+	if (series->gone)
+		munmap(series->gone, series->gone_bytes);
 	free(series);
 	capture->series = NULL;
 }
@@ -274,6 +281,9 @@ static void expire(struct series *series, const struct pair_key *key, const stru
 		return;
 	if (pair->slot < SERIES_MAX)
 		__atomic_fetch_add(&stripe_at(series, pair->slot, 0)->expired, 1, __ATOMIC_RELAXED);
+	if (series->gone && key->signal < SIGNAL_LIMIT && key->kind < PAIR_KINDS_MAX)
+		__atomic_fetch_add(&series->gone[key->signal].expired[key->kind], 1,
+				   __ATOMIC_RELAXED);
 }
 
 static void expire_pairs(struct capture *capture)

@@ -167,7 +167,7 @@ static void on_begin(void *context, struct capture *capture)
 	struct trace *trace = context;
 
 	trace_tell_hook(trace, capture);
-	trace->told_ns = clock_now_ns();
+	trace_begin_budget(trace, capture);
 	for (u32 i = 0; i < trace->place_count; i++) {
 		send_label(capture, SIG_FUNC, &trace->places[i]);
 		if (trace->by == FUNC_BY_STACK)

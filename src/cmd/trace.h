@@ -47,10 +47,12 @@ struct trace_place {
 	char label[LABEL_BYTES];
 	enum trace_kind kind;
 	bool has_entry, has_return;
-	bool is_fentry;	    /* by fentry and fexit, unless the kernel refuses them */
-	u8 price;	    /* enum site_price */
-	char path[32];	    /* uprobe: of a descriptor of ours */
-	u64 offset;	    /* uprobe */
+	bool is_fentry;		       /* by fentry and fexit, unless the kernel refuses them */
+	u8 price;		       /* enum site_price */
+	char path[32];		       /* uprobe: of a descriptor of ours */
+	u64 offset;		       /* uprobe */
+	u64 returns[SITE_RETURNS_MAX]; /* of instructions that return; none: by a return probe */
+	u8 return_count;
 	u64 counter;	    /* USDT with a semaphore */
 	char function[160]; /* kprobe: symbol; tracepoint: category:event */
 };
@@ -60,6 +62,7 @@ struct trace_place {
 enum trace_program {
 	TRACE_ENTER,
 	TRACE_LEAVE,
+	TRACE_AT_RETURN,
 	TRACE_KERNEL_ENTER,
 	TRACE_FENTRY,
 	TRACE_KERNEL_LEAVE,
@@ -83,6 +86,7 @@ struct trace {
 
 	struct trace_place places[FUNC_PLACES_MAX];
 	u32 place_count;
+	u32 return_count;      /* of all places: instructions that return */
 	const char *no_fentry; /* why kernel functions have kprobes; NULL: they do not */
 	u32 skipped;	       /* fit a pattern, but cannot be measured */
 	int files[TRACE_FILES_MAX];
@@ -123,6 +127,8 @@ int trace_check_event(const struct trace *trace, const char *name); /* of a trac
 void trace_tell_prices(const struct trace *trace);
 /* Counts for a moment, without measuring, and tells: 0, or -EPERM, told, if it is too dear. */
 int trace_check_rate(struct trace *trace, struct worker *worker, struct queue *queue);
+/* What was hit while all was being attached is nobody's: its time is not known. */
+void trace_begin_budget(struct trace *trace, struct capture *capture);
 /* Looks at what was hit since it was last called; samples, or gives up. */
 void trace_hold_budget(struct trace *trace, struct capture *capture, struct live_config *live);
 

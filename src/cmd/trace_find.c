@@ -98,13 +98,18 @@ static const char *const return_reasons[] = {
 		"write over data on the stack",
 	[RETURN_TWICE] = "it does not return as other functions do: a return probe would crash the "
 			 "process",
-	[RETURN_THROWS] = "an exception that passes a return probe ends the process",
+	[RETURN_THROWS] =
+		"an exception that passes a return probe ends the process, and not all "
+		"instructions are known at which it returns (it ends with a jump into another "
+		"function, or has too many)",
+	[RETURN_BY_INSTRUCTION] = "",
 };
 
 /* May its return be probed? 0; -EPERM, told unless it is one of many. */
 static int check_return(const struct trace *trace, const struct site *site, bool is_one_of_many)
 {
-	if (site->at_return == RETURN_MAY || (site->at_return == RETURN_THROWS && trace->force))
+	if (site->at_return == RETURN_MAY || site->at_return == RETURN_BY_INSTRUCTION ||
+	    (site->at_return == RETURN_THROWS && trace->force))
 		return 0;
 	if (!is_one_of_many)
 		log_error("the return of %s is not probed: %s; --count counts how often it is "
@@ -129,6 +134,20 @@ static int check_site(const struct trace *trace, const struct trace_word *word,
 	if (word->at_return || (!word->role && !trace->count_only && site->kind != SITE_USDT &&
 				site->kind != SITE_OFFSET))
 		return check_return(trace, site, is_one_of_many);
+	return 0;
+}
+
+static int take_returns(struct trace *trace, struct trace_place *place, const struct site *site)
+{
+	trace->return_count += site->return_count;
+	if (trace->return_count > FUNC_PLACES_MAX) {
+		log_error("these functions return at more than %d places: choose fewer, or a "
+			  "narrower pattern",
+			  FUNC_PLACES_MAX);
+		return -E2BIG;
+	}
+	memcpy(place->returns, site->returns, sizeof(place->returns));
+	place->return_count = site->return_count;
 	return 0;
 }
 
@@ -164,13 +183,15 @@ static int take_site(struct trace *trace, const struct trace_word *word, int fd,
 	place->offset = site->offset;
 	place->counter = site->semaphore;
 	place->price = site->price;
+	if (site->at_return == RETURN_BY_INSTRUCTION)
+		err = take_returns(trace, place, site);
 	if (site->kind == SITE_USDT)
 		take_usdt_args(place, site);
 	else if (!word->role && !trace->count_only && site->kind != SITE_OFFSET) {
 		place->spec.role = FUNC_CALL;
 		place->has_return = true;
 	}
-	return 0;
+	return err;
 }
 
 /* --- one word --- */

@@ -240,17 +240,52 @@ static size_t words_of(const struct trace *trace, enum func_role role)
 /* What ties two ends together must be known at both. */
 static int check_keys(const struct trace *trace)
 {
-	for (size_t i = 0; i < trace->word_count; i++) {
+	bool is_returned = trace->key == FUNC_KEY_RETURN;
+
+	for (size_t i = 0; i < trace->word_count && trace->key != FUNC_KEY_TID; i++) {
 		const struct trace_word *word = &trace->words[i];
 
-		if (!word->role || trace->key == FUNC_KEY_TID)
+		if (!word->role || word->at_return == is_returned)
 			continue;
-		if (trace->key == FUNC_KEY_RETURN && !word->at_return && word->role == FUNC_FROM) {
-			log_error(
-				"--key ret: what is returned is known at a return: --from ur:%s:%s",
-				word->file, word->name);
-			return -EINVAL;
-		}
+		log_error("--key %s is not known at %s, which is %s; choose the other end of it "
+			  "(%s), or another key",
+			  is_returned ? "ret" : "argN", word->name,
+			  word->at_return ? "a return" : "no return",
+			  word->at_return ? "u:, k:" : "ur:, kr:");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Options that would have no effect are a misunderstanding. */
+static int check_use(const struct trace *trace)
+{
+	size_t calls = 0, plain = words_of(trace, FUNC_NONE);
+
+	for (size_t i = 0; i < trace->word_count; i++)
+		calls += !trace->words[i].role && !trace->count_only &&
+			 (trace->words[i].kind == TRACE_USER ||
+			  trace->words[i].kind == TRACE_KERNEL);
+	if (trace->has_key && plain == trace->word_count) {
+		log_error("--key ties the probes of --from and --to, or --pool together: there are "
+			  "none; --by tells calls apart");
+		return -EINVAL;
+	}
+	if (trace->by && !plain) {
+		log_error("--by is for -u, -k, -t and -U: what is between probes has nothing that "
+			  "it could be told apart by");
+		return -EINVAL;
+	}
+	if (trace->by == FUNC_BY_RETURN && !calls) {
+		log_error("--by ret: nothing is known to return here: that needs -u or -k, without "
+			  "--count");
+		return -EINVAL;
+	}
+	if (trace->is_streaming && !calls && !words_of(trace, FUNC_FROM)) {
+		log_error(
+			"--slow: nothing here takes time: that needs -u or -k without --count, or "
+			"--from and --to");
+		return -EINVAL;
 	}
 	return 0;
 }
@@ -272,7 +307,7 @@ static int check_words(const struct trace *trace)
 			  "probes");
 		return -EINVAL;
 	}
-	return check_keys(trace);
+	return check_keys(trace) ? -EINVAL : check_use(trace);
 }
 
 static int check_choice(struct trace *trace)

@@ -164,6 +164,14 @@ static double ends_of(const struct trace_place *place)
 	return (place->has_entry ? 1 : 0) + (place->has_return ? 1 : 0);
 }
 
+/* An instruction that returns is single-stepped. */
+static double return_trap_of(const struct trace_place *place)
+{
+	if (!place->has_return)
+		return 0;
+	return place->return_count ? trap_ns[PRICE_STEPPED] : RETURN_TRAP_NS;
+}
+
 /* What one hit costs without our programs. */
 static double trap_of(const struct trace_place *place)
 {
@@ -173,8 +181,7 @@ static double trap_of(const struct trace_place *place)
 		return ends_of(place) * FENTRY_NS;
 	if (place->kind == TRACE_KERNEL)
 		return (place->has_entry ? KPROBE_NS : 0) + (place->has_return ? KRETPROBE_NS : 0);
-	return (place->has_entry ? trap_ns[place->price] : 0) +
-	       (place->has_return ? RETURN_TRAP_NS : 0);
+	return (place->has_entry ? trap_ns[place->price] : 0) + return_trap_of(place);
 }
 
 static double price_of(const struct trace_place *place, bool is_sampled)
@@ -191,9 +198,13 @@ void trace_tell_prices(const struct trace *trace)
 		const struct trace_place *place = &trace->places[i];
 		bool is_user = place->kind == TRACE_USER || place->kind == TRACE_USDT;
 
-		log_info("%s: some %.1f us for each %s%s%s", place->label,
+		log_info("%s: some %.1f us for each %s%s%s%s", place->label,
 			 price_of(place, false) / 1000, place->has_return ? "call" : "hit",
-			 is_user ? ": " : "", is_user ? price_words[place->price] : "");
+			 is_user ? ": " : "", is_user ? price_words[place->price] : "",
+			 place->has_return && place->return_count
+				 ? "; those that return are single-stepped, as a return probe "
+				   "would stop exceptions"
+				 : "");
 		if (i == 7 && trace->place_count > 9 && log_level() == LOG_NORMAL) {
 			log_info("and %u more", trace->place_count - 8);
 			break;
@@ -324,18 +335,33 @@ static void sample_more(struct trace *trace, struct capture *capture, struct liv
 			100 * budget_of(trace));
 }
 
-void trace_hold_budget(struct trace *trace, struct capture *capture, struct live_config *live)
+/* Since it was last asked: how often each place was reached, and how long that was. */
+static u64 new_hits(struct trace *trace, struct capture *capture, u64 ret_hits[FUNC_PLACES_MAX])
 {
-	u64 hits[FUNC_PLACES_MAX] = {0}, now_ns = clock_now_ns(), ns = now_ns - trace->told_ns;
-	double cost, sampled;
+	u64 now_ns = clock_now_ns(), ns = now_ns - trace->told_ns;
 
 	for (u32 i = 0; i < trace->place_count; i++) {
 		u64 all = capture_read_sum(capture, "func_hits", i);
 
-		hits[i] = all - trace->told_hits[i];
+		ret_hits[i] = all - trace->told_hits[i];
 		trace->told_hits[i] = all;
 	}
 	trace->told_ns = now_ns;
+	return ns;
+}
+
+void trace_begin_budget(struct trace *trace, struct capture *capture)
+{
+	u64 hits[FUNC_PLACES_MAX];
+
+	new_hits(trace, capture, hits);
+}
+
+void trace_hold_budget(struct trace *trace, struct capture *capture, struct live_config *live)
+{
+	u64 hits[FUNC_PLACES_MAX] = {0}, ns = new_hits(trace, capture, hits);
+	double cost, sampled;
+
 	sampled = cost_of(trace, hits, ns, true);
 	cost = live->sample_one_in > 1 ? sampled : cost_of(trace, hits, ns, false);
 	if (!trace->force && !trace->is_detached && cost > budget_of(trace))

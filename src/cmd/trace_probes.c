@@ -7,11 +7,12 @@
 
 #define FUNC_MAPS                                                                                  \
 	PROBE_ACCOUNTS, PROBE_SERIES, PROBE_PAIRS, PROBE_SLOW, PROBE_STACKS, "func_tasks",         \
-		"func_specs", "func_hits", "func_comms", "func_pools"
+		"func_specs", "func_hits", "func_comms", "func_pools", PROBE_GONE
 
 static const struct probe programs[TRACE_PROGRAM_COUNT] = {
 	[TRACE_ENTER] = {.program = "func_enter", .kind = PROBE_UPROBE},
 	[TRACE_LEAVE] = {.program = "func_leave", .kind = PROBE_URETPROBE},
+	[TRACE_AT_RETURN] = {.program = "func_return", .kind = PROBE_UPROBE},
 	[TRACE_KERNEL_ENTER] = {.program = "func_kernel_enter", .kind = PROBE_KPROBE},
 	[TRACE_KERNEL_LEAVE] = {.program = "func_kernel_leave", .kind = PROBE_KRETPROBE},
 	[TRACE_FENTRY] = {.program = "func_fentry", .kind = PROBE_FENTRY},
@@ -32,6 +33,24 @@ static void put(struct trace *trace, enum trace_program program, u32 i)
 		.cookie = i,
 		.pid = trace->pid,
 	};
+}
+
+/* At each instruction that returns, or by a return probe. */
+static void put_return(struct trace *trace, u32 i)
+{
+	const struct trace_place *place = &trace->places[i];
+
+	if (!place->return_count)
+		put(trace, TRACE_LEAVE, i);
+	for (u32 n = 0; n < place->return_count; n++) {
+		size_t at = trace->list_counts[TRACE_AT_RETURN];
+
+		if (at == FUNC_PLACES_MAX)
+			return; /* cannot be: trace_find() counts them */
+		put(trace, TRACE_AT_RETURN, i);
+		trace->lists[TRACE_AT_RETURN][at].offset = place->returns[n];
+		trace->lists[TRACE_AT_RETURN][at].counter = 0;
+	}
 }
 
 static void put_kernel(struct trace *trace, u32 i)
@@ -95,7 +114,7 @@ void trace_make_probes(struct trace *trace)
 			if (place->has_entry)
 				put(trace, TRACE_ENTER, i);
 			if (place->has_return)
-				put(trace, TRACE_LEAVE, i);
+				put_return(trace, i);
 		}
 	}
 	/* Returns first: a call that begins in between would have no end. */

@@ -31,7 +31,7 @@ enum probe_kind {
 /* Single events have their stack taken, or not (--stacks): the maps for that are large. */
 enum probe_stacks { PROBE_ANY, PROBE_WITHOUT_STACKS, PROBE_WITH_STACKS };
 
-#define PROBE_MAPS_MAX	24
+#define PROBE_MAPS_MAX	25
 #define PROBE_FILLS_MAX 2
 
 /* Groups of maps, as probes name them. */
@@ -42,6 +42,7 @@ enum probe_stacks { PROBE_ANY, PROBE_WITHOUT_STACKS, PROBE_WITH_STACKS };
 #define PROBE_SERIES                                                                               \
 	"series_index", "series_slots", "series_stripes", "series_free", "series_shares"
 #define PROBE_PAIRS "pairs"
+#define PROBE_GONE  "pairs_gone"
 #define PROBE_SLOW  "slow_budgets"
 
 /* One entry of an array of u32 that user space fills before the probe is attached. */

@@ -108,11 +108,21 @@ static void print_histograms(const struct digest *digest, const struct page *pag
 		print_own_histograms(digest, page, of, kind);
 }
 
+static u64 unmatched_of(const struct measured *of)
+{
+	u64 all = 0;
+
+	for (size_t i = 0; i < of->view->kind_count; i++)
+		all += of->measures[i].orphan_starts + of->measures[i].orphan_ends +
+		       of->measures[i].expired;
+	return all;
+}
+
 /* What has no partner, and how much of all that is. */
 static void print_unmatched(const struct digest *digest, const struct page *page,
 			    const struct measured *of)
 {
-	u64 starts = 0, ends = 0, expired = 0, count = 0, all;
+	u64 starts = 0, ends = 0, expired = 0, count = 0, all = unmatched_of(of);
 	char line[512] = "";
 
 	for (size_t i = 0; i < of->view->kind_count; i++) {
@@ -121,7 +131,6 @@ static void print_unmatched(const struct digest *digest, const struct page *page
 		expired += of->measures[i].expired;
 		count += of->measures[i].all.count;
 	}
-	all = starts + ends + expired;
 	if (!all && !digest->options->signals)
 		return;
 	if (!all) {
@@ -205,8 +214,8 @@ static void print_nothing(const struct digest *digest, const struct page *page,
 {
 	char line[256] = "nothing was measured";
 
-	/* Of a probe that somebody chose. */
-	if (of->view->is_not_offered)
+	/* Of a probe that somebody chose, and that nobody came to. */
+	if (of->view->is_not_offered && !unmatched_of(of))
 		format_add(line, sizeof(line),
 			   ": in %s no process that is followed came by; is it called by this "
 			   "name, and from this file?",

@@ -12,6 +12,7 @@
 #include "debugdata.h"
 #include "demangle.h"
 #include "elf_section.h"
+#include "site_return.h"
 #include "spans.h"
 #include "symbol_table.h"
 #include "symbols.h"
@@ -20,22 +21,6 @@
 #define TEXT_MAX  (128u << 20)
 #define CODE_MAX  16 /* bytes of one instruction: at most 15 */
 #define SEGMENTS  64 /* that are looked at */
-
-/* Functions that do not return as others do; a return probe would break the process. */
-static const char *const odd_returns[] = {
-	"setjmp",	  "_setjmp",
-	"sigsetjmp",	  "__sigsetjmp",
-	"vfork",	  "__vfork",
-	"getcontext",	  "swapcontext",
-	"makecontext",	  "setcontext",
-	"clone",	  "__clone",
-	"clone3",	  "__clone3",
-	"_start",	  "__restore_rt",
-	"longjmp",	  "_longjmp",
-	"siglongjmp",	  "__longjmp_chk",
-	"_dl_start_user", "_dl_runtime_resolve*",
-	"_dl_tlsdesc_*",  "__tls_get_addr_slow",
-};
 
 bool sites_fits(const char *pattern, const char *text)
 {
@@ -135,8 +120,7 @@ bool sites_offset_of(const struct elf_file *file, u64 address, bool is_code, u64
 	return false;
 }
 
-/* The address of code at an offset: false if no executable segment has it. */
-static bool address_of(const struct elf_file *file, u64 offset, u64 *ret_address)
+bool sites_address_of(const struct elf_file *file, u64 offset, u64 *ret_address)
 {
 	size_t count;
 
@@ -201,6 +185,7 @@ void sites_facts(const struct elf_file *file, const struct elf_file *debug_file,
 		.is_full = symbols_are_full(file) || (debug_file && symbols_are_full(debug_file)),
 		.has_dwarf =
 			elf_section_find(debug_file ? debug_file : file, ".debug_info", &section),
+		.has_exceptions = site_file_has_exceptions(file),
 		.is_position_independent =
 			gelf_getehdr(file->elf, &header) && header.e_type == ET_DYN,
 	};
@@ -229,17 +214,12 @@ static int gather(const struct elf_file *file, const struct elf_file *debug_file
 	return err;
 }
 
-static bool is_mangled(const char *name)
-{
-	return !strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2);
-}
-
 /* C++ and Rust names are typed as people write them, with their parameters or without. */
 static bool fits_demangled(const char *pattern, const char *name)
 {
 	char text[DEMANGLED_MAX], *parameters;
 
-	if (!is_mangled(name))
+	if (!site_is_mangled(name))
 		return false;
 	demangle(name, text, sizeof(text));
 	if (sites_fits(pattern, text))
@@ -251,36 +231,9 @@ static bool fits_demangled(const char *pattern, const char *name)
 	return sites_fits(pattern, text);
 }
 
-static bool returns_oddly(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(odd_returns); i++)
-		if (sites_fits(odd_returns[i], name))
-			return true;
-	return false;
-}
-
-/* The part of a function that is rarely needed, put elsewhere: jumped to, never called. */
-static bool is_cold(const char *name)
-{
-	const char *cold = strstr(name, ".cold");
-
-	return cold && (!cold[5] || cold[5] == '.');
-}
-
-static enum site_return judge_return(const struct sites_facts *facts, const struct span *span,
-				     const char *name, bool has_tables)
-{
-	if (facts->is_go)
-		return RETURN_GO;
-	if (span->is_label || span->is_open || is_cold(name))
-		return RETURN_NO_START;
-	return has_tables && is_mangled(name) ? RETURN_THROWS : RETURN_MAY;
-}
-
 struct search {
 	const struct elf_file *file;
 	struct sites_facts facts;
-	bool has_tables; /* of exceptions */
 	struct sites *sites;
 };
 
@@ -294,7 +247,7 @@ static int take(const struct search *search, const struct span *span, const char
 		return 0;
 	site.kind = span->is_resolver ? SITE_RESOLVER : span->is_label ? SITE_LABEL : SITE_FUNCTION;
 	site.price = (u8)sites_price_at(search->file, site.offset);
-	site.at_return = (u8)judge_return(&search->facts, span, name, search->has_tables);
+	site.at_return = (u8)site_judge_return(&search->facts, span, name);
 	demangle(name, shown, sizeof(shown));
 	utf8_copy(site.name, sizeof(site.name), shown, strlen(shown));
 	err = sites_add(search->sites, &site);
@@ -304,54 +257,35 @@ static int take(const struct search *search, const struct span *span, const char
 static void begin_search(struct search *search, const struct elf_file *file,
 			 const struct elf_file *debug_file, struct sites *ret_sites)
 {
-	GElf_Shdr section;
-
 	*ret_sites = (struct sites){0};
 	*search = (struct search){.file = file, .sites = ret_sites};
-	search->has_tables = elf_section_find(file, ".gcc_except_table", &section);
 	sites_facts(file, debug_file, &search->facts);
-}
-
-/* Whichever of its names a function was found by. */
-static void mark_odd_returns(struct search *search, const struct spans *spans)
-{
-	struct sites *sites = search->sites;
-
-	for (size_t i = 0; i < spans->count; i++) {
-		u64 offset;
-
-		if (!returns_oddly(spans_name(spans, &spans->items[i])) ||
-		    !sites_offset_of(search->file, spans->items[i].begin, true, &offset))
-			continue;
-		for (size_t site = 0; site < sites->count; site++)
-			if (sites->items[site].offset == offset && !search->facts.is_go)
-				sites->items[site].at_return = RETURN_TWICE;
-	}
 }
 
 static int end_search(struct search *search, struct spans *spans, int err)
 {
-	if (!err && search->sites->count)
-		mark_odd_returns(search, spans);
+	if (!err && search->sites->count) {
+		sites_settle(search->sites);
+		if (!search->facts.is_go)
+			site_settle_returns(search->file, spans, search->sites);
+	}
 	spans_free(spans);
 	if (err)
 		sites_free(search->sites);
-	else
-		sites_settle(search->sites);
 	return err;
 }
 
 static int match(const struct search *search, const struct spans *spans, const char *pattern,
 		 bool (*fits)(const char *pattern, const char *name))
 {
-	bool has_wildcard = strpbrk(pattern, "*?");
+	bool is_loose = strpbrk(pattern, "*?") || fits == fits_demangled;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < spans->count; i++) {
 		const char *name = spans_name(spans, &spans->items[i]);
 
 		/* Whoever means these names them. */
-		if (has_wildcard && (is_cold(name) || spans->items[i].is_label))
+		if (is_loose && (site_is_cold(name) || spans->items[i].is_label))
 			continue;
 		if (fits(pattern, name))
 			err = take(search, &spans->items[i], name);
@@ -387,7 +321,7 @@ int sites_at(const struct elf_file *file, const struct elf_file *debug_file, u64
 	int err;
 
 	*ret_sites = (struct sites){0};
-	if (!address_of(file, offset, &address))
+	if (!sites_address_of(file, offset, &address))
 		return -ERANGE;
 	begin_search(&search, file, debug_file, ret_sites);
 	spans_init(&spans, NAMES_MAX, TEXT_MAX);

@@ -10,9 +10,10 @@
 
 #include "elf_file.h"
 
-#define SITES_MAX     4096 /* matches that are looked at; more are counted */
-#define SITE_NAME_MAX 128  /* bytes, with the NUL; longer ones are cut */
-#define SITE_ARGS_MAX 6
+#define SITES_MAX	 4096 /* matches that are looked at; more are counted */
+#define SITE_NAME_MAX	 128  /* bytes, with the NUL; longer ones are cut */
+#define SITE_ARGS_MAX	 6
+#define SITE_RETURNS_MAX 16 /* instructions of a function at which it returns */
 
 enum site_kind {
 	SITE_FUNCTION, /* a symbol that says so */
@@ -37,6 +38,7 @@ enum site_return {
 	RETURN_NO_START, /* not known to be where a function begins: on top of the stack is data */
 	RETURN_TWICE,	 /* it returns twice, or to elsewhere: setjmp, vfork, _start */
 	RETURN_THROWS,	 /* C++ or Rust: an exception that passes ends the process */
+	RETURN_BY_INSTRUCTION, /* the same, but all instructions are known at which it returns */
 };
 
 /* One argument of a USDT probe: as 8@%rdi, -4@-12(%rbp), 8@$5 say. */
@@ -52,13 +54,16 @@ struct site_arg {
 
 /* No holes, no pointers: it goes from the worker to the privileged side. */
 struct site {
-	u64 offset;    /* in the file */
-	u64 semaphore; /* USDT: offset of its counter in the file; 0: none */
-	u32 size;      /* of the function; 0: not known */
-	u8 kind;       /* enum site_kind */
-	u8 price;      /* enum site_price */
-	u8 at_return;  /* enum site_return */
-	u8 arg_count;  /* of args; USDT */
+	u64 offset;		       /* in the file */
+	u64 semaphore;		       /* USDT: offset of its counter in the file; 0: none */
+	u32 size;		       /* of the function; 0: not known */
+	u8 kind;		       /* enum site_kind */
+	u8 price;		       /* enum site_price */
+	u8 at_return;		       /* enum site_return */
+	u8 arg_count;		       /* of args; USDT */
+	u64 returns[SITE_RETURNS_MAX]; /* RETURN_BY_INSTRUCTION: offsets in the file */
+	u8 return_count;
+	u8 unused[7];
 	struct site_arg args[SITE_ARGS_MAX];
 	char name[SITE_NAME_MAX]; /* demangled; UTF-8, but not escaped. USDT: provider:name
 				   */
@@ -73,8 +78,9 @@ struct sites {
 /* What is to be known of the file itself. */
 struct sites_facts {
 	bool is_go;
-	bool is_full;	/* it, or its debug file, has all symbols, not only exported ones */
-	bool has_dwarf; /* so that "inlined" can be told */
+	bool is_full;	     /* it, or its debug file, has all symbols, not only exported ones */
+	bool has_dwarf;	     /* so that "inlined" can be told */
+	bool has_exceptions; /* of C++ or Rust, that may pass any of its functions */
 	bool is_position_independent;
 };
 
@@ -114,6 +120,8 @@ bool sites_is_inlined(const struct elf_file *file, const char *name);
 /* Offset in the file of an address of a segment; only of code if so wanted: false if there is none.
  */
 bool sites_offset_of(const struct elf_file *file, u64 address, bool is_code, u64 *ret_offset);
+/* The address of code at an offset: false if no executable segment has it. */
+bool sites_address_of(const struct elf_file *file, u64 offset, u64 *ret_address);
 enum site_price sites_price_at(const struct elf_file *file, u64 offset);
 /* 0, -E2BIG (it is counted as matched) or -ENOMEM. */
 int sites_add(struct sites *sites, const struct site *site);

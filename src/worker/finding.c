@@ -67,7 +67,9 @@ int worker_finding_search(struct worker *worker, enum finding_what what, const c
 static bool is_sound(const struct site *site)
 {
 	if (site->kind > SITE_USDT || site->price > PRICE_STEPPED ||
-	    site->at_return > RETURN_THROWS || site->arg_count > SITE_ARGS_MAX ||
+	    site->at_return > RETURN_BY_INSTRUCTION || site->arg_count > SITE_ARGS_MAX ||
+	    site->return_count > SITE_RETURNS_MAX ||
+	    (site->at_return == RETURN_BY_INSTRUCTION && !site->return_count) ||
 	    !memchr(site->name, '\0', sizeof(site->name)))
 		return false;
 	for (u32 i = 0; i < site->arg_count; i++)

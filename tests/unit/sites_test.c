@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../src/symbolize/instruction.h"
 #include "../../src/worker/finding.h"
 
 static struct {
@@ -276,6 +277,67 @@ static void first_instruction_tells_the_price(void **state)
 	expect_price("", 0, PRICE_UNKNOWN);
 }
 
+static void expect_instruction(const char *code, size_t size, size_t length,
+			       enum instruction_kind kind, s32 jump)
+{
+	struct instruction instruction;
+
+	assert_true(instruction_read((const u8 *)code, size, &instruction));
+	assert_int_equal(instruction.length, length);
+	assert_int_equal(instruction.kind, kind);
+	assert_int_equal(instruction.jump, jump);
+}
+
+#define EXPECT_INSTRUCTION(code, kind, jump)                                                       \
+	expect_instruction(code "\x90", sizeof(code), sizeof(code) - 1, kind, jump)
+
+static void instructions_are_as_long_as_they_are(void **state)
+{
+	struct instruction instruction;
+
+	(void)state;
+	EXPECT_INSTRUCTION("\xc3", INSTRUCTION_RETURN, 0);
+	EXPECT_INSTRUCTION("\xf3\xc3", INSTRUCTION_RETURN, 0); /* repz ret */
+	EXPECT_INSTRUCTION("\xc2\x08\x00", INSTRUCTION_RETURN, 0);
+	EXPECT_INSTRUCTION("\x75\xfe", INSTRUCTION_JUMP, -2);
+	EXPECT_INSTRUCTION("\xe9\x00\x01\x00\x00", INSTRUCTION_JUMP, 256);
+	EXPECT_INSTRUCTION("\x0f\x84\xff\xff\xff\xff", INSTRUCTION_JUMP, -1);
+	EXPECT_INSTRUCTION("\xe8\xc3\xc3\xc3\xc3", INSTRUCTION_OTHER, 0); /* call */
+	EXPECT_INSTRUCTION("\x48\xb8\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3", INSTRUCTION_OTHER, 0);
+	EXPECT_INSTRUCTION("\x48\x8b\x84\xc8\xc3\x00\x00\x00", INSTRUCTION_OTHER, 0); /* SIB */
+	EXPECT_INSTRUCTION("\x8b\x05\xc3\x00\x00\x00", INSTRUCTION_OTHER, 0);	      /* of %rip */
+	EXPECT_INSTRUCTION("\x66\xc7\x00\xc3\xc3", INSTRUCTION_OTHER, 0);	      /* movw */
+	EXPECT_INSTRUCTION("\xf7\xc0\xc3\x00\x00\x00", INSTRUCTION_OTHER, 0);	      /* test */
+	EXPECT_INSTRUCTION("\xf7\xd8", INSTRUCTION_OTHER, 0); /* neg has no number */
+	EXPECT_INSTRUCTION("\x62\xf1\x7c\x48\x10\x00", INSTRUCTION_OTHER, 0); /* EVEX */
+	EXPECT_INSTRUCTION("\xc5\xf8\x77", INSTRUCTION_OTHER, 0);	      /* vzeroupper */
+	EXPECT_INSTRUCTION("\xff\xe0", INSTRUCTION_OTHER, 0);		      /* jmp *%rax */
+	assert_false(instruction_read((const u8 *)"\x06", 1, &instruction));
+	assert_false(instruction_read((const u8 *)"\xe9\x00", 2, &instruction));
+	assert_false(instruction_read((const u8 *)"", 0, &instruction));
+}
+
+/* bsearch() calls back, and so an exception may pass. */
+static void returns_are_found_where_exceptions_may_pass(void **state)
+{
+	int fd = open_library("libc.so.6");
+	struct finding_file file;
+	struct site sites[4];
+	u8 code;
+
+	(void)state;
+	assert_int_equal(worker_find_functions(fixture.worker, fd, "bsearch", &file, sites, 4), 1);
+	assert_int_equal(sites[0].at_return, RETURN_BY_INSTRUCTION);
+	assert_in_range(sites[0].return_count, 1, SITE_RETURNS_MAX);
+	for (u32 i = 0; i < sites[0].return_count; i++) {
+		assert_in_range(sites[0].returns[i], sites[0].offset,
+				sites[0].offset + sites[0].size - 1);
+		assert_int_equal(pread(fd, &code, 1, (off_t)sites[0].returns[i]), 1);
+		assert_int_equal(code, 0xc3);
+	}
+	close(fd);
+}
+
 static void expect_arg(const char *text, enum site_arg_kind kind, int size, int place, s64 value)
 {
 	struct site_arg arg = site_parse_arg(text, strlen(text));
@@ -352,6 +414,8 @@ int main(void)
 		cmocka_unit_test(patterns_fit_whole_names),
 #if defined(__x86_64__)
 		cmocka_unit_test(first_instruction_tells_the_price),
+		cmocka_unit_test(instructions_are_as_long_as_they_are),
+		cmocka_unit_test(returns_are_found_where_exceptions_may_pass),
 		cmocka_unit_test(arguments_of_usdt_are_understood),
 		cmocka_unit_test(usdt_probes_are_found_with_their_arguments),
 #endif

@@ -5,23 +5,16 @@
  */
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "oracle.h"
-
-#if __has_include(<sys/sdt.h>)
-#include <sys/sdt.h>
-#define HAS_SDT 1
-#else
-#define DTRACE_PROBE2(provider, name, a, b)                                                        \
-	do {                                                                                       \
-	} while (0)
-#define HAS_SDT 0
-#endif
+#include "usdt.h"
 
 /* Found by their names: neither inlined, nor copied, nor left out. */
 #if defined(__clang__) /* makes no copies of functions, and does not know the word for it */
@@ -189,13 +182,13 @@ static long long read_ns[REQUESTS + 1], span_ns;
 TRACED void traced_read(long request)
 {
 	sink += (int)request;
-	DTRACE_PROBE2(dwell_oracle, read, request, 7);
+	USDT(dwell_oracle, read, request, 7);
 }
 
 TRACED void traced_write(long request)
 {
 	sink += (int)request;
-	DTRACE_PROBE2(dwell_oracle, write, request, -7);
+	USDT(dwell_oracle, write, request, -7);
 }
 
 static void *answer(void *unused)
@@ -235,13 +228,13 @@ void do_traced_span(void)
 	traced_read(REQUESTS + 1); /* nobody answers it */
 	truth("span_count", REQUESTS);
 	truth("span_ns", span_ns);
-	truth("has_usdt", HAS_SDT);
 }
 
 /* --- a pool --- */
 
 #define TASKS	40
 #define WORKERS 4
+#define LOST_MS 2500
 
 struct task {
 	long long queued_ns, begin_ns, end_ns;
@@ -337,6 +330,22 @@ void do_traced_pool_busy(void)
 	run_pool(1);
 }
 
+/* Tasks that no worker ever takes are given up on; then comes one more, which is done. */
+#define LOST_TASKS 20
+
+void do_traced_pool_lost(void)
+{
+	for (int i = 0; i < LOST_TASKS; i++)
+		traced_enqueue(&tasks[i]);
+	sleep_ms(LOST_MS);
+	traced_enqueue(&tasks[LOST_TASKS]);
+	traced_begin(&tasks[LOST_TASKS]);
+	traced_end(&tasks[LOST_TASKS]);
+	truth("lost", LOST_TASKS);
+	truth("tasks", LOST_TASKS + 1);
+	truth("depths", LOST_TASKS * (LOST_TASKS + 1) / 2 + 1);
+}
+
 /* --- what is called all the time --- */
 
 #define STORM_MS    2500
@@ -359,6 +368,12 @@ TRACED void traced_tock(void)
 }
 #endif
 
+static void pass_probe(void)
+{
+	sink++;
+	USDT(dwell_oracle, tick, sink, 7);
+}
+
 static void storm(void (*function)(void))
 {
 	long long until = now() + STORM_MS * MS, begin = thread_cpu(), count = 0;
@@ -380,17 +395,37 @@ void do_traced_storm_push(void)
 	storm(traced_tock);
 }
 
-#define STEADY_NS 50000LL
+void do_traced_storm_usdt(void)
+{
+	storm(pass_probe);
+}
 
-/* So many a second, whatever comes between: who is late hurries. */
+#define STEADY_BATCH 20 /* each millisecond */
+#define STEADY_LATE  (100 * MS)
+#define STEADY_MS    30000 /* or until it is told to end: who watches it may take long to begin */
+
+static volatile sig_atomic_t is_over;
+
+static void end_steady(int signal)
+{
+	is_over = signal;
+}
+
+/* So many a second, and little of the CPU; what was missed for long is not made up for. */
 void do_traced_steady(void)
 {
-	long long begin = now(), until = begin + 4000 * MS, count = 0;
+	long long begin = now(), next = begin, count = 0;
 
-	for (; now() < until; count++) {
-		while (now() < begin + count * STEADY_NS)
-			;
-		traced_tock();
+	must(signal(SIGTERM, end_steady) != SIG_ERR, "a signal");
+	for (; !is_over && next < begin + STEADY_MS * MS; count += STEADY_BATCH) {
+		const struct timespec until = {.tv_sec = next / 1000000000,
+					       .tv_nsec = next % 1000000000};
+
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+		for (int i = 0; i < STEADY_BATCH; i++)
+			traced_tock();
+		next = now() > next + STEADY_LATE ? now() + MS : next + MS;
 	}
 	truth("ticks", count);
+	truth("steady_ns", now() - begin);
 }
