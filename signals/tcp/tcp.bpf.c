@@ -182,6 +182,7 @@ int BPF_PROG(tcp_destroy, struct sock *sk)
 	struct tcp_conn *conn = conn_of(sk);
 	u64 address = (u64)sk;
 
+	unsettle(sk);
 	if (!conn)
 		return 0;
 	if (conn->direction == TCP_LISTENING)
@@ -254,27 +255,29 @@ int BPF_PROG(tcp_accept_exit, struct pt_regs *regs, long result)
 /* --- the first words --- */
 
 /* One that was accepted, but not by a way that we see, is whose first word it is. */
-static __always_inline struct tcp_conn *speaking_conn(const struct sock *sk)
+static __always_inline bool own_by_speaker(struct tcp_conn *conn)
 {
-	struct tcp_conn *conn = conn_of(sk);
-	const struct ledger_task *account;
+	const struct ledger_task *account = account_of_current();
 
-	if (!conn || conn->is_owned)
-		return conn;
-	account = account_of_current();
-	if (!account)
-		return NULL;
-	conn_own(conn, account);
-	return conn;
+	if (account)
+		conn_own(conn, account);
+	return account;
 }
 
 /* What asks, and what answers, the direction says. */
 static __always_inline void speak(const struct sock *sk, u32 asking_direction, u32 reply_kind)
 {
-	struct tcp_conn *conn = speaking_conn(sk);
+	struct tcp_conn *conn;
 	u64 now;
 
-	if (!conn || !conn->begin_ns || conn->reply_ns)
+	if (is_settled(sk))
+		return;
+	conn = conn_of(sk);
+	if (!conn || !conn->begin_ns || conn->reply_ns) {
+		settle(sk);
+		return;
+	}
+	if (!conn->is_owned && !own_by_speaker(conn))
 		return;
 	now = bpf_ktime_get_ns();
 	if (conn->direction == asking_direction) {

@@ -214,7 +214,8 @@ static void judge(const struct series_set *set, struct remarks *remarks)
 
 #define MAPS                                                                                       \
 	{                                                                                          \
-		PROBE_ACCOUNTS, PROBE_SERIES, PROBE_SLOW, "object_ids", "tcp_conns", "tcp_listens" \
+		PROBE_ACCOUNTS, PROBE_SERIES, PROBE_SLOW, "object_ids", "tcp_conns",               \
+			"tcp_listens", "tcp_settled", "tcp_places"                                 \
 	}
 
 static const struct probe probes[] = {
