@@ -143,8 +143,7 @@ static __always_inline void close_conn(struct sock *sk)
 	bpf_map_delete_elem(&tcp_conns, &address);
 }
 
-SEC("?tp_btf/inet_sock_set_state")
-int BPF_PROG(tcp_state, struct sock *sk, int before, int now)
+static __noinline int change_state(struct sock *sk, int before, int now)
 {
 	if (sk->sk_protocol != PROTOCOL_TCP)
 		return 0;
@@ -173,6 +172,29 @@ int BPF_PROG(tcp_state, struct sock *sk, int before, int now)
 		break;
 	}
 	return 0;
+}
+
+static __always_inline bool is_soft_interrupt(void)
+{
+	struct ledger_cpu *cpu = this_cpu_account();
+
+	return cpu && cpu->softirq;
+}
+
+/*
+ * The kernel does not run a program that runs already on this CPU, and a thread's change of a state
+ * can be interrupted by another's: so each of the two contexts has a program, and none is missed.
+ */
+SEC("?tp_btf/inet_sock_set_state")
+int BPF_PROG(tcp_state, struct sock *sk, int before, int now)
+{
+	return is_soft_interrupt() ? 0 : change_state(sk, before, now);
+}
+
+SEC("?tp_btf/inet_sock_set_state")
+int BPF_PROG(tcp_state_soft, struct sock *sk, int before, int now)
+{
+	return is_soft_interrupt() ? change_state(sk, before, now) : 0;
 }
 
 /* Also one whose close was missed gives its place back. */

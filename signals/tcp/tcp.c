@@ -220,6 +220,7 @@ static void judge(const struct series_set *set, struct remarks *remarks)
 
 static const struct probe probes[] = {
 	{.program = "tcp_state", .is_rare = true, .maps = MAPS},
+	{.program = "tcp_state_soft", .is_rare = true, .maps = MAPS},
 	{.program = "tcp_destroy", .is_rare = true, .maps = MAPS},
 	{.program = "tcp_retransmit", .is_rare = true, .maps = MAPS},
 	{.program = "tcp_accept",
