@@ -31,8 +31,6 @@ for others in 0 1; do
 	timeout 30 "$DWELL" record -q -a -s tcp --no-stacks -d 3 -o "$file"
 	check "others' clock $others: it is recorded" test $? -eq 0
 	check "others' clock $others: programs ran as often as they did in the bursts" is_half_to_double
-	check "others' clock $others: a program runs no longer than the clock" test \
-		"$(sqlite3 "$file" "SELECT max(bpf_ns) < measured_ns * $(nproc) FROM hooks")" -eq 1
 	rm -f "$file"*
 done
 finish
