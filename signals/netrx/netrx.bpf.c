@@ -18,6 +18,7 @@ struct netrx_cpu {
 	u64 packets;   /* of this run */
 	u64 round_ns;  /* when the first of those began that the kernel took up together */
 	u64 vector;    /* the last of these that began */
+	u64 known;     /* a bit for each vector that has begun since we look */
 	u64 group;     /* 1 + the first CPU of this one's group; 0: not yet known */
 	u64 raised_ns[NETRX_VECTOR_COUNT];	  /* asked for, and has not begun; 0: not */
 	u64 again_ns[NETRX_VECTOR_COUNT];	  /* asked for once more since; 0: not */
@@ -107,7 +108,7 @@ SEC("?tp_btf/softirq_entry")
 int BPF_PROG(netrx_entry, unsigned int vector)
 {
 	struct netrx_cpu *cpu = here();
-	u64 now = bpf_ktime_get_ns(), raised_ns;
+	u64 now = bpf_ktime_get_ns(), raised_ns, bit;
 	u32 slot;
 
 	if (!cpu || vector >= NETRX_VECTOR_COUNT)
@@ -116,13 +117,17 @@ int BPF_PROG(netrx_entry, unsigned int vector)
 	cpu->packet_ns = 0;
 	cpu->packets = 0;
 	raised_ns = take_raised(cpu, vector, now);
-	slot = series_here(cpu, NETRX_KIND_RAISED, vector, 0);
-	if (raised_ns) {
-		cpu->matched[vector]++;
-		series_add_span(slot, raised_ns, now);
-	} else if (cpu->matched[vector] > 1) { /* else it may be from before we looked */
-		series_count(slot, orphan_ends);
+	/* The first may have been asked for before the one that we did not see begin. */
+	bit = 1ULL << vector;
+	if (!(cpu->known & bit)) {
+		cpu->known |= bit;
+		return 0;
 	}
+	slot = series_here(cpu, NETRX_KIND_RAISED, vector, 0);
+	if (raised_ns)
+		series_add_span(slot, raised_ns, now);
+	else
+		series_count(slot, orphan_ends);
 	return 0;
 }
 
