@@ -7,7 +7,7 @@
 . bench/lib.sh
 need_tools sqlite3
 
-signals=$("$DWELL" record -s help | awk '$2 == "free" || $2 == "cheap" { print $1 }')
+signals=${SIGNALS:-$("$DWELL" record -s help | awk '$2 == "free" || $2 == "cheap" { print $1 }')}
 [ -n "$signals" ] || give_up "this dwell has no signals"
 
 server=
@@ -34,8 +34,11 @@ record() {
 ask() { sqlite3 "$work/s.dwell" "$1"; }
 # processes: % of a core, of dwell's own
 processes() { ask "SELECT 100.0 * (SELECT sum(user_cpu_ns) FROM overhead) / (max(end_ns) - min(begin_ns)) FROM windows"; }
-# programs SIGNAL: likewise, of its programs
-programs() { ask "SELECT 100.0 * total(bpf_ns) / max(measured_ns) FROM hooks WHERE attached AND hook LIKE '$1\_%' ESCAPE '\\'"; }
+# programs SIGNAL: likewise, of its programs, but for iterators, which run in dwell's own processes
+programs() {
+	ask "SELECT 100.0 * total(bpf_ns) / max(measured_ns) FROM hooks WHERE attached AND hook LIKE '$1\_%' ESCAPE '\\'
+		AND hook NOT LIKE '%\_seed' ESCAPE '\\' AND hook NOT LIKE '%\_rows' ESCAPE '\\'"
+}
 
 # measure LOAD: a round of all, each note is % of a core
 measure() {

@@ -77,7 +77,7 @@ static const struct signal_view view = {
 	.more = {.name = "cpu", .kind = FIELD_CPU},
 	.share = 512,
 	.cost = COST_CHEAP,
-	.price = "some 0.35 us for each soft interrupt, 0.2 us for each packet",
+	.price = "some 0.3 us for each soft interrupt, 0.2 us for each packet",
 	.judge = judge,
 };
 
