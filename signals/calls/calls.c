@@ -24,18 +24,20 @@ static const struct table tables[] = {
 			  .width = 7},
 };
 
-static u32 hash_of(const struct rec_calls *row)
+/* --- places --- */
+
+static u32 hash_of(const struct calls_row *row)
 {
-	return index_hash(row->thread_start_ns, row->hdr.tid, row->begin_ns);
+	return index_hash(row->thread_start_ns, row->tid, row->begin_ns);
 }
 
-static bool is_same_thread(const struct rec_calls *a, const struct rec_calls *b)
+static bool is_same_thread(const struct calls_row *a, const struct calls_row *b)
 {
-	return a->hdr.tid == b->hdr.tid && a->thread_start_ns == b->thread_start_ns &&
+	return a->tid == b->tid && a->thread_start_ns == b->thread_start_ns &&
 	       a->begin_ns == b->begin_ns;
 }
 
-static struct index_slot *find_slot(struct calls_book *book, const struct rec_calls *row)
+static struct index_slot *find_slot(struct calls_book *book, const struct calls_row *row)
 {
 	u32 hash = hash_of(row);
 	struct index_slot *slot = index_start(book->index, CALLS_INDEX_MAX, hash);
@@ -56,11 +58,36 @@ static u64 silent_place(struct calls_book *book)
 		u64 place = book->hand;
 
 		book->hand = (book->hand + 1) % CALLS_ROWS_MAX;
-		if (!book->told[place].is_pending &&
-		    book->told[place].last_window + 1 < book->window)
+		if (!book->rows[place].is_pending &&
+		    book->rows[place].last_window + 1 < book->window)
 			return place;
 	}
 	return CALLS_ROWS_MAX;
+}
+
+/* There is always one: a thread has at most CALLS_MAX. */
+static struct calls_entry *take_entry(struct calls_book *book, u32 *ret_link)
+{
+	struct calls_entry *entry;
+
+	*ret_link = book->entry_free ? book->entry_free : ++book->entry_count;
+	entry = &book->entries[*ret_link - 1];
+	if (book->entry_free)
+		book->entry_free = entry->next;
+	*entry = (struct calls_entry){0};
+	return entry;
+}
+
+static void free_entries(struct calls_book *book, struct calls_row *row)
+{
+	while (row->first) {
+		u32 link = row->first;
+		struct calls_entry *entry = &book->entries[link - 1];
+
+		row->first = entry->next;
+		entry->next = book->entry_free;
+		book->entry_free = link;
+	}
 }
 
 /* CALLS_ROWS_MAX: none is free. */
@@ -78,56 +105,88 @@ static u64 take_place(struct calls_book *book)
 	index_free(book->index, CALLS_INDEX_MAX,
 		   index_of_place(book->index, CALLS_INDEX_MAX, hash_of(&book->rows[place]),
 				  (u32)place));
+	free_entries(book, &book->rows[place]);
 	book->evicted++;
 	return place;
 }
 
-static void on_record(void *state, const struct rec_hdr *record)
+/* The row of a record's thread, made if there was none; NULL: no place is free. */
+static struct calls_row *row_of(struct calls_book *book, const struct rec_calls *record)
 {
-	const struct rec_calls *row = (const struct rec_calls *)record;
-	struct calls_book *book = state;
-	struct index_slot *slot = find_slot(book, row);
-	u64 place = slot->place;
+	struct calls_row row = {.thread_start_ns = record->thread_start_ns,
+				.begin_ns = record->begin_ns,
+				.tid = record->hdr.tid};
+	struct index_slot *slot = find_slot(book, &row);
+	u64 place;
 
-	if (place) {
-		place--;
-	} else {
-		place = take_place(book);
-		if (place == CALLS_ROWS_MAX) {
-			book->turned_away++;
-			return;
-		}
-		slot = find_slot(book, row); /* it may have moved */
-		*slot = (struct index_slot){.hash = hash_of(row), .place = (u32)place + 1};
-		book->told[place] = (struct calls_told){0};
-	}
-	book->rows[place] = *row;
-	book->told[place].last_window = book->window;
-	book->told[place].is_pending = 1;
+	if (slot->place)
+		return &book->rows[slot->place - 1];
+	place = take_place(book);
+	if (place == CALLS_ROWS_MAX)
+		return NULL;
+	slot = find_slot(book, &row); /* it may have moved */
+	*slot = (struct index_slot){.hash = hash_of(&row), .place = (u32)place + 1};
+	book->rows[place] = row;
+	return &book->rows[place];
 }
 
-static struct call_cost *told_of(struct calls_told *told, u16 call)
+/* --- records --- */
+
+/* Of this call; NULL: the thread has CALLS_MAX others, which no kernel says. */
+static struct calls_entry *entry_of(struct calls_book *book, struct calls_row *row, u16 call)
 {
-	struct call_cost *unused = NULL;
+	u32 *link = &row->first;
+	struct calls_entry *entry;
 
 	for (size_t i = 0; i < CALLS_MAX; i++) {
-		if (told->calls[i].call == call)
-			return &told->calls[i];
-		if (!unused && !told->calls[i].call)
-			unused = &told->calls[i];
+		if (!*link) {
+			entry = take_entry(book, link);
+			entry->now.call = call;
+			return entry;
+		}
+		entry = &book->entries[*link - 1];
+		if (entry->now.call == call)
+			return entry;
+		link = &entry->next;
 	}
-	if (unused)
-		unused->call = call;
-	return unused;
+	return NULL;
 }
 
-static void write_call(const struct rec_calls *row, const struct call_cost *now,
+static void on_record(void *state, const struct rec_hdr *header)
+{
+	const struct rec_calls *record = (const struct rec_calls *)header;
+	struct calls_book *book = state;
+	struct calls_row *row = row_of(book, record);
+
+	if (!row) {
+		book->turned_away++;
+		return;
+	}
+	for (size_t i = 0; i < CALLS_MAX; i++) {
+		const struct call_cost *cost = &record->calls[i];
+		struct calls_entry *entry = cost->call ? entry_of(book, row, cost->call) : NULL;
+
+		if (entry)
+			entry->now = *cost;
+	}
+	row->other = record->other;
+	row->faults[FAULTS_BEGUN] = record->faults_begun;
+	row->faults[FAULTS_ENDED] = record->faults_ended;
+	row->faults[FAULTS_FAILED] = record->faults_failed;
+	row->last_window = book->window;
+	row->is_pending = 1;
+	row->is_last = record->is_last != 0;
+}
+
+/* --- the session --- */
+
+static void write_call(const struct calls_row *row, const struct call_cost *now,
 		       struct call_cost *told, u64 window, struct sink *sink)
 {
 	u32 count = carry_count(now->count, &told->count);
 	struct cell cells[] = {
 		cell_number(window),
-		cell_number(row->hdr.tid),
+		cell_number(row->tid),
 		cell_number(row->thread_start_ns),
 		cell_number(row->begin_ns),
 		cell_number(now->call),
@@ -141,36 +200,36 @@ static void write_call(const struct rec_calls *row, const struct call_cost *now,
 		sink->add(sink, &tables[TABLE_CALLS], cells);
 }
 
-static void write_faults(const struct rec_calls *row, struct calls_told *told, u64 window,
-			 struct sink *sink)
+static void write_faults(struct calls_row *row, u64 window, struct sink *sink)
 {
-	struct cell cells[] = {
+	struct cell cells[4 + FAULTS_COUNT] = {
 		cell_number(window),
-		cell_number(row->hdr.tid),
+		cell_number(row->tid),
 		cell_number(row->thread_start_ns),
 		cell_number(row->begin_ns),
-		cell_number(carry_one(row->faults_begun, &told->faults_begun, ~0ULL)),
-		cell_number(carry_one(row->faults_ended, &told->faults_ended, ~0ULL)),
-		cell_number(carry_one(row->faults_failed, &told->faults_failed, ~0ULL)),
 	};
+	bool is_more = false;
 
-	if (cells[4].number || cells[5].number || cells[6].number)
+	for (size_t i = 0; i < FAULTS_COUNT; i++) {
+		u64 more = carry_one(row->faults[i], &row->faults_told[i], ~0ULL);
+
+		cells[4 + i] = cell_number(more);
+		is_more |= more != 0;
+	}
+	if (is_more)
 		sink->add(sink, &tables[TABLE_FAULTS], cells);
 }
 
-static void flush_row(const struct rec_calls *row, struct calls_told *told, u64 window,
-		      struct sink *sink)
+static void flush_row(struct calls_book *book, struct calls_row *row, u64 window, struct sink *sink)
 {
-	for (size_t i = 0; i < CALLS_MAX; i++) {
-		const struct call_cost *now = &row->calls[i];
-		struct call_cost *before = now->call ? told_of(told, now->call) : NULL;
+	for (u32 link = row->first; link; link = book->entries[link - 1].next) {
+		struct calls_entry *entry = &book->entries[link - 1];
 
-		if (before)
-			write_call(row, now, before, window, sink);
+		write_call(row, &entry->now, &entry->told, window, sink);
 	}
-	write_call(row, &row->other, &told->other, window, sink);
-	write_faults(row, told, window, sink);
-	told->is_pending = 0;
+	write_call(row, &row->other, &row->other_told, window, sink);
+	write_faults(row, window, sink);
+	row->is_pending = 0;
 }
 
 /* The last row takes the place that becomes free, so that the rows stay dense. */
@@ -181,12 +240,12 @@ static void remove_row(struct calls_book *book, u64 place)
 	index_free(book->index, CALLS_INDEX_MAX,
 		   index_of_place(book->index, CALLS_INDEX_MAX, hash_of(&book->rows[place]),
 				  (u32)place));
+	free_entries(book, &book->rows[place]);
 	if (place == last)
 		return;
 	index_of_place(book->index, CALLS_INDEX_MAX, hash_of(&book->rows[last]), (u32)last)->place =
 		(u32)place + 1;
 	book->rows[place] = book->rows[last];
-	book->told[place] = book->told[last];
 }
 
 static void flush(void *state, u64 window, struct sink *sink)
@@ -195,8 +254,8 @@ static void flush(void *state, u64 window, struct sink *sink)
 	u64 i = 0;
 
 	while (i < book->count) {
-		if (book->told[i].is_pending)
-			flush_row(&book->rows[i], &book->told[i], window, sink);
+		if (book->rows[i].is_pending)
+			flush_row(book, &book->rows[i], window, sink);
 		if (book->rows[i].is_last)
 			remove_row(book, i); /* another one is at i now */
 		else

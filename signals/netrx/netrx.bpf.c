@@ -9,6 +9,7 @@
 #include "kinds.h"
 
 #define CPU_GROUPS_MAX 32 /* CPUs that are told apart; of more, neighbours share */
+#define PLACES_MAX     16 /* at least NETRX_VECTOR_COUNT, and a power of two */
 
 struct netrx_cpu {
 	u64 begin_ns;  /* of the one under way; 0: none */
@@ -17,9 +18,12 @@ struct netrx_cpu {
 	u64 packets;   /* of this run */
 	u64 round_ns;  /* when the first of those began that the kernel took up together */
 	u64 vector;    /* the last of these that began */
-	u64 raised_ns[NETRX_VECTOR_COUNT]; /* asked for, and has not begun; 0: not */
-	u64 again_ns[NETRX_VECTOR_COUNT];  /* asked for once more since; 0: not */
-	u64 matched[NETRX_VECTOR_COUNT];   /* how often it began as it was asked for */
+	u64 known;     /* a bit for each vector that has begun since we look */
+	u64 group;     /* 1 + the first CPU of this one's group; 0: not yet known */
+	u64 raised_ns[NETRX_VECTOR_COUNT];	  /* asked for, and has not begun; 0: not */
+	u64 again_ns[NETRX_VECTOR_COUNT];	  /* asked for once more since; 0: not */
+	u64 matched[NETRX_VECTOR_COUNT];	  /* how often it began as it was asked for */
+	u32 places[NETRX_KIND_COUNT][PLACES_MAX]; /* where their series were found, by vector */
 };
 
 struct {
@@ -37,24 +41,31 @@ static __always_inline struct netrx_cpu *here(void)
 }
 
 /* The first CPU of this one's group. */
-static __always_inline u32 cpu_group(void)
+static __always_inline u64 cpu_group(struct netrx_cpu *cpu)
 {
 	u32 shift = 0;
 
+	if (cpu->group)
+		return cpu->group - 1;
 	for (u32 i = 0; i < 8; i++)
 		shift += (cfg_cpus - 1) >> shift >= CPU_GROUPS_MAX;
-	return bpf_get_smp_processor_id() >> shift << shift;
+	cpu->group = 1 + (bpf_get_smp_processor_id() >> shift << shift);
+	return cpu->group - 1;
 }
 
-static __always_inline u32 series_here(u32 kind, u32 vector, u64 device)
+/* Mostly it is where it was: a CPU has few of these, and they come again and again. */
+static __always_inline u32 series_here(struct netrx_cpu *cpu, enum netrx_kind kind, u32 vector,
+				       u64 device)
 {
 	struct series_key key = {.signal = SIG_NETRX};
+	u64 place = vector;
 
 	key.kind = (u8)kind;
 	key.detail = (u16)vector;
 	key.object = device;
-	key.more = cpu_group();
-	return series_find(&key);
+	key.more = cpu_group(cpu);
+	ledger_bound(place, PLACES_MAX - 1);
+	return series_find_again(&key, &cpu->places[kind][place]);
 }
 
 /* --- soft interrupts --- */
@@ -97,7 +108,7 @@ SEC("?tp_btf/softirq_entry")
 int BPF_PROG(netrx_entry, unsigned int vector)
 {
 	struct netrx_cpu *cpu = here();
-	u64 now = bpf_ktime_get_ns(), raised_ns;
+	u64 now = bpf_ktime_get_ns(), raised_ns, bit;
 	u32 slot;
 
 	if (!cpu || vector >= NETRX_VECTOR_COUNT)
@@ -106,13 +117,17 @@ int BPF_PROG(netrx_entry, unsigned int vector)
 	cpu->packet_ns = 0;
 	cpu->packets = 0;
 	raised_ns = take_raised(cpu, vector, now);
-	slot = series_here(NETRX_KIND_RAISED, vector, 0);
-	if (raised_ns) {
-		cpu->matched[vector]++;
-		series_add_span(slot, raised_ns, now);
-	} else if (cpu->matched[vector] > 1) { /* else it may be from before we looked */
-		series_count(slot, orphan_ends);
+	/* The first may have been asked for before the one that we did not see begin. */
+	bit = 1ULL << vector;
+	if (!(cpu->known & bit)) {
+		cpu->known |= bit;
+		return 0;
 	}
+	slot = series_here(cpu, NETRX_KIND_RAISED, vector, 0);
+	if (raised_ns)
+		series_add_span(slot, raised_ns, now);
+	else
+		series_count(slot, orphan_ends);
 	return 0;
 }
 
@@ -124,9 +139,9 @@ int BPF_PROG(netrx_exit, unsigned int vector)
 
 	if (!cpu || vector >= NETRX_VECTOR_COUNT || !cpu->begin_ns)
 		return 0;
-	series_add_span(series_here(NETRX_KIND_SOFTIRQ, vector, 0), cpu->begin_ns, now);
+	series_add_span(series_here(cpu, NETRX_KIND_SOFTIRQ, vector, 0), cpu->begin_ns, now);
 	if (vector == NETRX_VECTOR_NET_RX)
-		series_add(series_here(NETRX_KIND_PACKETS, vector, 0), cpu->packets);
+		series_add(series_here(cpu, NETRX_KIND_PACKETS, vector, 0), cpu->packets);
 	cpu->begin_ns = 0;
 	cpu->packet_ns = 0;
 	return 0;
@@ -180,7 +195,7 @@ static __always_inline void reach_socket(const struct sock *sk)
 
 	if ((family != FAMILY_INET && family != FAMILY_INET6) || !cpu || !cpu->packet_ns)
 		return;
-	series_add_span(series_here(NETRX_KIND_TO_SOCKET, NETRX_VECTOR_NET_RX, cpu->device),
+	series_add_span(series_here(cpu, NETRX_KIND_TO_SOCKET, NETRX_VECTOR_NET_RX, cpu->device),
 			cpu->packet_ns, bpf_ktime_get_ns());
 	cpu->packet_ns = 0;
 }

@@ -85,6 +85,24 @@ static __always_inline u8 end_of(const struct tcp_conn *conn, int error)
 	return error ? TCP_END_OTHER : TCP_END_RESET_US;
 }
 
+static __noinline int miss_connect(const struct tcp_conn *conn)
+{
+	struct series_key key = {};
+
+	conn_key(conn, TCP_KIND_CONNECT, &key);
+	series_count(conn_series(&key), orphan_starts);
+	return 0;
+}
+
+static __noinline int fail_connect(struct tcp_conn *conn, struct sock *sk, u64 now, int error)
+{
+	conn->end = TCP_END_FAILED;
+	/* Without an error, it was given up before there was an answer. */
+	conn_add_time(conn, TCP_KIND_CONNECT_FAILED, now - conn->begin_ns,
+		      error ? error : ERROR_CANCELED);
+	return conn_send(conn, sk, now);
+}
+
 static __always_inline void end_conn(struct tcp_conn *conn, struct sock *sk, u64 now)
 {
 	int error = sk->sk_err;
@@ -92,12 +110,11 @@ static __always_inline void end_conn(struct tcp_conn *conn, struct sock *sk, u64
 
 	conn_take_retransmits(conn, sk);
 	if (conn->direction == TCP_OUT && conn->begin_ns && !conn->established_ns) {
-		conn->end = TCP_END_FAILED;
-		/* Without one, it was given up before there was an answer. */
-		conn_add_time(conn, TCP_KIND_CONNECT_FAILED, now - conn->begin_ns,
-			      error ? error : ERROR_CANCELED);
-		conn_send(conn, sk, now);
-		return;
+		if (!srtt_ns) {
+			fail_connect(conn, sk, now, error);
+			return;
+		}
+		miss_connect(conn); /* it had a round trip, so it was made */
 	}
 	conn->end = end_of(conn, error);
 	if (srtt_ns)
@@ -143,8 +160,7 @@ static __always_inline void close_conn(struct sock *sk)
 	bpf_map_delete_elem(&tcp_conns, &address);
 }
 
-SEC("?tp_btf/inet_sock_set_state")
-int BPF_PROG(tcp_state, struct sock *sk, int before, int now)
+static __noinline int change_state(struct sock *sk, int before, int now)
 {
 	if (sk->sk_protocol != PROTOCOL_TCP)
 		return 0;
@@ -175,17 +191,45 @@ int BPF_PROG(tcp_state, struct sock *sk, int before, int now)
 	return 0;
 }
 
-/* Also one whose close was missed gives its place back. */
+static __always_inline bool is_soft_interrupt(void)
+{
+	struct ledger_cpu *cpu = this_cpu_account();
+
+	return cpu && cpu->softirq;
+}
+
+/*
+ * The kernel does not run a program that runs already on this CPU, and a thread's change of a state
+ * can be interrupted by another's: so each of the two contexts has a program. What is missed still,
+ * as the other one's run is short but not none, shows later: tcp_destroy, miss_connect().
+ */
+SEC("?tp_btf/inet_sock_set_state")
+int BPF_PROG(tcp_state, struct sock *sk, int before, int now)
+{
+	return is_soft_interrupt() ? 0 : change_state(sk, before, now);
+}
+
+SEC("?tp_btf/inet_sock_set_state")
+int BPF_PROG(tcp_state_soft, struct sock *sk, int before, int now)
+{
+	return is_soft_interrupt() ? change_state(sk, before, now) : 0;
+}
+
+/* One whose close was missed is there still. */
 SEC("?tp_btf/tcp_destroy_sock")
 int BPF_PROG(tcp_destroy, struct sock *sk)
 {
 	struct tcp_conn *conn = conn_of(sk);
 	u64 address = (u64)sk;
 
+	unsettle(sk);
 	if (!conn)
 		return 0;
-	if (conn->direction == TCP_LISTENING)
-		bpf_map_delete_elem(&tcp_listens, &conn->object);
+	if (conn->direction != TCP_LISTENING) {
+		close_conn(sk);
+		return 0;
+	}
+	bpf_map_delete_elem(&tcp_listens, &conn->object);
 	bpf_map_delete_elem(&tcp_conns, &address);
 	return 0;
 }
@@ -254,27 +298,29 @@ int BPF_PROG(tcp_accept_exit, struct pt_regs *regs, long result)
 /* --- the first words --- */
 
 /* One that was accepted, but not by a way that we see, is whose first word it is. */
-static __always_inline struct tcp_conn *speaking_conn(const struct sock *sk)
+static __always_inline bool own_by_speaker(struct tcp_conn *conn)
 {
-	struct tcp_conn *conn = conn_of(sk);
-	const struct ledger_task *account;
+	const struct ledger_task *account = account_of_current();
 
-	if (!conn || conn->is_owned)
-		return conn;
-	account = account_of_current();
-	if (!account)
-		return NULL;
-	conn_own(conn, account);
-	return conn;
+	if (account)
+		conn_own(conn, account);
+	return account;
 }
 
 /* What asks, and what answers, the direction says. */
 static __always_inline void speak(const struct sock *sk, u32 asking_direction, u32 reply_kind)
 {
-	struct tcp_conn *conn = speaking_conn(sk);
+	struct tcp_conn *conn;
 	u64 now;
 
-	if (!conn || !conn->begin_ns || conn->reply_ns)
+	if (is_settled(sk))
+		return;
+	conn = conn_of(sk);
+	if (!conn || !conn->begin_ns || conn->reply_ns) {
+		settle(sk);
+		return;
+	}
+	if (!conn->is_owned && !own_by_speaker(conn))
 		return;
 	now = bpf_ktime_get_ns();
 	if (conn->direction == asking_direction) {

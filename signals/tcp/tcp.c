@@ -149,76 +149,15 @@ static const struct signal_list lists[] = {
 	 .shown = 5},
 };
 
-#define CHURN_PER_SECOND 10   /* so many connections a second, ... */
-#define CHURN_MEAN_MS	 1000 /* ... that live less than this, are worth a sentence */
-#define RETRANSMITS_MANY 10
-
-static bool is_same_place(const struct series_row *one, const struct series_row *other)
-{
-	return one->key.kind == other->key.kind && one->key.tgid == other->key.tgid &&
-	       one->key.start_ns == other->key.start_ns && one->key.object == other->key.object;
-}
-
-/*
- * Connections that a process makes to one peer, or accepts, again and again, and that do not last:
- * however they ended. The first series of such a place speaks for all of them.
- */
-static void judge_churn(const struct series_set *set, size_t at, struct remarks *remarks)
-{
-	const struct series_row *row = set->rows[at];
-	bool is_accepted = !strncmp(row->object_name, "listening", strlen("listening"));
-	double seconds = (double)set->span_ns / 1e9, count = 0, sum_ms = 0;
-
-	for (size_t i = 0; i < set->count; i++) {
-		if (!is_same_place(row, set->rows[i]))
-			continue;
-		if (i < at)
-			return;
-		count += (double)set->rows[i]->hist.count;
-		sum_ms += (double)set->rows[i]->hist.sum / 1e6;
-	}
-	if (seconds <= 0 || count / seconds < CHURN_PER_SECOND || sum_ms / count >= CHURN_MEAN_MS)
-		return;
-	if (is_accepted)
-		remark(remarks, "%s, %s: %.0f connections a second, which live %.2f ms on average",
-		       row->process, row->object_name, count / seconds, sum_ms / count);
-	else
-		remark(remarks,
-		       "%s: %.0f connections a second to %s, which live %.2f ms on average: to "
-		       "keep them open would save each its handshake",
-		       row->process, count / seconds, row->object_name, sum_ms / count);
-}
-
-static void judge(const struct series_set *set, struct remarks *remarks)
-{
-	for (size_t i = 0; i < set->count; i++) {
-		const struct series_row *row = set->rows[i];
-
-		if (row->key.kind == TCP_KIND_LIFETIME)
-			judge_churn(set, i, remarks);
-		else if (row->key.kind == TCP_KIND_CONNECT_FAILED && row->hist.count)
-			remark(remarks, "%s: %llu connections to %s could not be made: %s",
-			       row->process, (unsigned long long)row->hist.count, row->object_name,
-			       strerror(row->key.detail));
-		else if (row->key.kind == TCP_KIND_RETRANSMITS && row->hist.sum >= RETRANSMITS_MANY)
-			remark(remarks, "%s, %s: %llu segments were sent once more", row->process,
-			       row->object_name, (unsigned long long)row->hist.sum);
-		else if (row->key.kind == TCP_KIND_LISTEN_DROPS && row->hist.sum)
-			remark(remarks,
-			       "%s: %llu connection requests were dropped by %s: its queue was "
-			       "full; "
-			       "accept faster, or listen with a longer one (net.core.somaxconn)",
-			       row->process, (unsigned long long)row->hist.sum, row->object_name);
-	}
-}
-
 #define MAPS                                                                                       \
 	{                                                                                          \
-		PROBE_ACCOUNTS, PROBE_SERIES, PROBE_SLOW, "object_ids", "tcp_conns", "tcp_listens" \
+		PROBE_ACCOUNTS, PROBE_SERIES, PROBE_SLOW, "object_ids", "tcp_conns",               \
+			"tcp_listens", "tcp_settled", "tcp_places"                                 \
 	}
 
 static const struct probe probes[] = {
 	{.program = "tcp_state", .is_rare = true, .maps = MAPS},
+	{.program = "tcp_state_soft", .is_rare = true, .maps = MAPS},
 	{.program = "tcp_destroy", .is_rare = true, .maps = MAPS},
 	{.program = "tcp_retransmit", .is_rare = true, .maps = MAPS},
 	{.program = "tcp_accept",
@@ -268,7 +207,7 @@ static const struct signal_view view = {
 	.price = "some 1.5 us for each end of a connection, 50 ns for each send and receive",
 	.lists = lists,
 	.list_count = ARRAY_SIZE(lists),
-	.judge = judge,
+	.judge = tcp_judge,
 };
 
 static const struct signal_loss losses[] = {

@@ -93,19 +93,30 @@ static u64 resident_bytes(pid_t pid)
 	return pages * (u64)sysconf(_SC_PAGESIZE);
 }
 
+void cost_read_programs(const struct capture *capture, struct cost *ret_cost)
+{
+	*ret_cost = (struct cost){0};
+	for (int i = 0; i < CAPTURE_SOURCES_MAX; i++) {
+		struct bpf_program *program;
+
+		if (!capture->objects[i])
+			continue;
+		bpf_object__for_each_program(program, capture->objects[i])
+			add_program(program, ret_cost);
+	}
+}
+
 int cost_read(const struct capture *capture, struct cost *ret_cost)
 {
-	struct cost cost = {0};
+	struct cost cost;
 
+	cost_read_programs(capture, &cost);
 	for (int i = 0; i < CAPTURE_SOURCES_MAX; i++) {
 		struct bpf_object *object = capture->objects[i];
-		struct bpf_program *program;
 		struct bpf_map *map;
 
 		if (!object)
 			continue;
-		bpf_object__for_each_program(program, object)
-			add_program(program, &cost);
 		bpf_object__for_each_map(map, object)
 			if (i == 0 || !object_map_is_shared(map))
 				cost.map_bytes += map_memory(map);

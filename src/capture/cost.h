@@ -22,6 +22,9 @@ struct cost {
 /* Keeps bpf_stats on until the descriptor is closed: fd or -errno. It costs ~20 ns per run. */
 int cost_begin(void);
 
+/* The first four: what all programs cost, each since it was loaded, while stats were on. */
+void cost_read_programs(const struct capture *capture, struct cost *ret_cost);
+
 int cost_read(const struct capture *capture, struct cost *ret_cost);
 
 /* What one probe of the capture cost, while stats were on. */

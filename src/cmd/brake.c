@@ -82,9 +82,10 @@ static bool is_of(const struct signal *signal, const struct probe *probe)
 	return false;
 }
 
+/* The last first, as capture_detach() does. */
 static void detach_signal(struct brake *brake, const struct signal *signal)
 {
-	for (size_t i = 0; i < brake->probe_count; i++)
+	for (size_t i = brake->probe_count; i-- > 0;)
 		if (brake->probes[i].kind != PROBE_ITER && is_of(signal, &brake->probes[i]))
 			capture_detach_probe(brake->capture, i);
 }

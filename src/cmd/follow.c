@@ -171,7 +171,7 @@ static void end_window(struct follow *follow, bool is_last)
 	if (minutes_window(&follow->minutes, follow->result->windows, &health, is_last, &reading) &&
 	    !is_last)
 		is_alert = hold_limit(follow, &reading);
-	minutes_plan(&follow->minutes, follow->result->windows, is_alert);
+	bursts_plan(&follow->minutes.bursts, follow->result->windows, is_alert);
 	if (is_last)
 		minutes_end(&follow->minutes, end_ns, follow->mappings);
 	write_window(follow, end_ns);
@@ -300,10 +300,10 @@ static void keep_windows(struct follow *follow)
 	worker_watch(follow->worker, follow->interrupts.fd, on_signal, follow);
 	while (!is_over(follow)) {
 		u64 deadline = next_deadline(follow);
-		u64 burst_end = minutes_burst_end(&follow->minutes);
+		u64 burst_end = bursts_due(&follow->minutes.bursts);
 
 		attend_until(follow, sooner(deadline, sooner(burst_end, look_deadline(follow))));
-		minutes_look(&follow->minutes);
+		bursts_look(&follow->minutes.bursts);
 		watch_late(follow);
 		look(follow);
 		if (clock_now_ns() >= deadline && !is_over(follow))
@@ -350,10 +350,10 @@ static void follow_tasks(struct follow *follow)
 		.capture = follow->capture,
 		.probes = follow->probes.items,
 		.probe_count = follow->probes.count,
-		.stats_fd = cost_begin(),
-		.burst_begin_ns = follow->begin_ns,
-		.is_limited = follow->options->overhead_limit > 0,
+		.bursts.is_limited = follow->options->overhead_limit > 0,
 	};
+	bursts_open(&follow->minutes.bursts, follow->capture, follow->probes.items,
+		    follow->probes.count);
 	minutes_begin(&follow->minutes, follow->options, follow->tier, follow->tier_why,
 		      follow->begin_ns);
 	if (follow->options->extra.on_begin)
@@ -394,7 +394,7 @@ void follow_run(const struct follow_options *options, struct follow_result *ret_
 		.options = options,
 		.result = ret_result,
 		.target = {.go_fd = -1, .refused_fd = -1},
-		.minutes.stats_fd = -1,
+		.minutes.bursts.stats_fd = -1,
 		.interrupts.fd = -1,
 	};
 

@@ -124,44 +124,6 @@ static void add_stacks(struct minutes *minutes, const struct stack_options *stac
 		add_number(minutes, "stack_one_in", stack_one_in);
 }
 
-static void begin_burst(struct minutes *minutes)
-{
-	if (minutes->stats_fd >= 0)
-		return;
-	minutes->stats_fd = cost_begin();
-	minutes->burst_begin_ns = clock_now_ns();
-}
-
-static void end_burst(struct minutes *minutes)
-{
-	if (minutes->stats_fd < 0)
-		return;
-	close(minutes->stats_fd);
-	minutes->stats_fd = -1;
-	minutes->window_measured_ns += clock_now_ns() - minutes->burst_begin_ns;
-}
-
-u64 minutes_burst_end(const struct minutes *minutes)
-{
-	return minutes->stats_fd >= 0 ? minutes->burst_begin_ns + BURST_NS : ~0ULL;
-}
-
-void minutes_look(struct minutes *minutes)
-{
-	if (clock_now_ns() >= minutes_burst_end(minutes))
-		end_burst(minutes);
-}
-
-/* What the programs cost in the burst, as if it had lasted the whole window. */
-static u64 scale(const struct minutes *minutes, u64 ns, u64 elapsed_ns)
-{
-	u64 measured_ns = minutes->window_measured_ns;
-
-	if (!measured_ns || measured_ns >= elapsed_ns)
-		return ns;
-	return (u64)((double)ns * (double)elapsed_ns / (double)measured_ns);
-}
-
 static const char *name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -198,7 +160,7 @@ void minutes_begin(struct minutes *minutes, const struct follow_options *options
 	add_fact(minutes, "note", options->note);
 	add_labels(minutes, options);
 	send_rows(minutes);
-	minutes->can_measure = minutes->stats_fd >= 0;
+	minutes->can_measure = minutes->bursts.stats_fd >= 0;
 	minutes->steal_before_ns = read_steal_ns();
 	minutes->before_ns = clock_now_ns();
 	read_cost(minutes, &minutes->before);
@@ -227,11 +189,10 @@ static void add_losses(struct minutes *minutes, u64 window, const struct health 
 static void add_overhead(struct minutes *minutes, u64 window, const struct health *health,
 			 const struct cost *now, u64 elapsed_ns)
 {
-	u64 bpf_ns = scale(minutes, now->bpf_ns - minutes->before.bpf_ns, elapsed_ns);
+	u64 bpf_ns = bursts_scale(&minutes->bursts, minutes->bursts.window.bpf_ns, elapsed_ns);
 	const struct cell cells[] = {
 		cell_number(window),
-		minutes->window_measured_ns ? cell_number(bpf_ns)
-					    : (struct cell){.kind = CELL_NULL},
+		minutes->bursts.window_ns ? cell_number(bpf_ns) : (struct cell){.kind = CELL_NULL},
 		cell_number(now->user_cpu_ns - minutes->before.user_cpu_ns),
 		cell_number(now->rss_bytes),
 		cell_number(now->map_bytes),
@@ -245,9 +206,10 @@ static void add_overhead(struct minutes *minutes, u64 window, const struct healt
 static void read_window(const struct minutes *minutes, const struct cost *now, u64 now_ns,
 			struct governor_reading *ret_reading)
 {
+	const struct bursts *bursts = &minutes->bursts;
 	u64 elapsed_ns = now_ns - minutes->before_ns;
-	u64 bpf_ns = scale(minutes, now->bpf_ns - minutes->before.bpf_ns, elapsed_ns);
-	u64 iter_ns = scale(minutes, now->iter_ns - minutes->before.iter_ns, elapsed_ns);
+	u64 bpf_ns = bursts_scale(bursts, bursts->window.bpf_ns, elapsed_ns);
+	u64 iter_ns = bursts_scale(bursts, bursts->window.iter_ns, elapsed_ns);
 
 	*ret_reading = (struct governor_reading){
 		.bpf_ns = bpf_ns > iter_ns ? bpf_ns - iter_ns : 0,
@@ -257,21 +219,6 @@ static void read_window(const struct minutes *minutes, const struct cost *now, u
 	};
 }
 
-/* Attached, and not fired once while it was looked at. */
-static bool is_any_silent(const struct minutes *minutes)
-{
-	for (size_t i = 0; i < minutes->probe_count; i++) {
-		struct probe_cost cost;
-
-		cost_read_probe(minutes->capture, i, &cost);
-		if (minutes->probes[i].kind != PROBE_ITER && !minutes->probes[i].is_rare &&
-		    !cost.runs && !capture_failure(minutes->capture, i)->err &&
-		    !capture_is_resting(minutes->capture, i))
-			return true;
-	}
-	return false;
-}
-
 bool minutes_window(struct minutes *minutes, u64 window, const struct health *health, bool is_last,
 		    struct governor_reading *ret_reading)
 {
@@ -279,17 +226,16 @@ bool minutes_window(struct minutes *minutes, u64 window, const struct health *he
 	bool is_measured;
 	struct cost now;
 
+	bursts_end(&minutes->bursts);
 	read_cost(minutes, &now);
-	end_burst(minutes);
-	is_measured = minutes->window_measured_ns || !minutes->can_measure;
+	is_measured = minutes->bursts.window_ns || !minutes->can_measure;
 	read_window(minutes, &now, now_ns, ret_reading);
 	add_losses(minutes, window, health, is_last);
 	add_overhead(minutes, window, health, &now, now_ns - minutes->before_ns);
 	send_rows(minutes);
 	minutes->before = now;
 	minutes->before_ns = now_ns;
-	minutes->measured_ns += minutes->window_measured_ns;
-	minutes->window_measured_ns = 0;
+	bursts_next_window(&minutes->bursts);
 	return is_measured;
 }
 
@@ -303,18 +249,6 @@ void minutes_step(struct minutes *minutes, const struct brake_step *step)
 
 	add(minutes, TABLE_STEPS, cells);
 	send_rows(minutes);
-}
-
-void minutes_plan(struct minutes *minutes, u64 window, bool is_wanted)
-{
-	u64 every = minutes->is_limited ? BURST_EVERY_LIMITED : BURST_EVERY;
-
-	if (is_wanted || (window + 1) % every == 0) {
-		begin_burst(minutes);
-	} else if (minutes->bursts_more < BURST_MORE_MAX && is_any_silent(minutes)) {
-		minutes->bursts_more++;
-		begin_burst(minutes);
-	}
 }
 
 /* One program can be attached in several places: 0, or why one of them failed. */
@@ -331,22 +265,21 @@ static void add_hooks(struct minutes *minutes)
 {
 	for (size_t i = 0; i < minutes->probe_count; i++) {
 		int err = hook_error(minutes, minutes->probes[i].program);
-		struct probe_cost cost;
+		const struct probe_cost *cost = &minutes->bursts.sums[i];
 
-		cost_read_probe(minutes->capture, i, &cost);
 		/* An iterator or a fallback that nobody needed is not silent. */
 		if (capture_is_resting(minutes->capture, i) ||
-		    (minutes->probes[i].kind == PROBE_ITER && !cost.runs && !err))
+		    (minutes->probes[i].kind == PROBE_ITER && !cost->runs && !err))
 			continue;
 		const struct cell cells[] = {
 			text_cell(minutes->probes[i].program),
 			text_cell(minutes->probes[i].fallback_of),
 			cell_number(!err),
 			text_cell(err ? strerror(err) : NULL),
-			cell_number(cost.runs),
-			cell_number(cost.ns),
-			cell_number(cost.misses),
-			cell_number(minutes->measured_ns),
+			cell_number(cost->runs),
+			cell_number(cost->ns),
+			cell_number(cost->misses),
+			cell_number(minutes->bursts.measured_ns),
 		};
 
 		add(minutes, TABLE_HOOKS, cells);
@@ -381,7 +314,7 @@ static void add_unwinding(struct minutes *minutes, const struct mappings *mappin
 
 void minutes_end(struct minutes *minutes, u64 ended_ns, const struct mappings *mappings)
 {
-	end_burst(minutes);
+	bursts_end(&minutes->bursts);
 	add_hooks(minutes);
 	if (mappings)
 		add_unwinding(minutes, mappings);
@@ -392,5 +325,5 @@ void minutes_end(struct minutes *minutes, u64 ended_ns, const struct mappings *m
 
 void minutes_close(struct minutes *minutes)
 {
-	end_burst(minutes);
+	bursts_end(&minutes->bursts);
 }

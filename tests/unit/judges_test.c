@@ -2,6 +2,7 @@
 /* What signals conclude from their numbers, and from which they conclude nothing. */
 #include <string.h>
 
+#include "../../signals/tcp/kinds.h"
 #include "../../src/base/clock.h"
 #include "../../src/model/signal.h"
 #include "unit.h"
@@ -142,6 +143,37 @@ static void starvation_is_told(void **state)
 		strstr(judge(&signal_sched, &made), "3 times, at worst 250 ms: it starves"));
 }
 
+static void peer_that_answers_late_is_told(void **state)
+{
+	struct made_up made = {0};
+	const char *said;
+
+	(void)state;
+	add_values(add_row(&made, TCP_KIND_FIRST_REPLY, 0, "10.0.0.1:443"), 80 * NS_PER_MS, 40);
+	assert_null(judge(&signal_tcp, &made)); /* its round trip is not known */
+	add_values(add_row(&made, TCP_KIND_RTT, 0, "10.0.0.1:443"), 30 * NS_PER_MS, 40);
+	assert_null(judge(&signal_tcp, &made)); /* it is far away */
+	made.rows[1].hist = (struct hist){0};
+	add_values(&made.rows[1], NS_PER_MS / 2, 40);
+	said = judge(&signal_tcp, &made);
+	assert_non_null(said);
+	assert_non_null(strstr(said, "10.0.0.1:443 answers after 8"));
+	made.rows[1].key.object = 7; /* another peer's */
+	assert_null(judge(&signal_tcp, &made));
+}
+
+static void lost_handshakes_are_told(void **state)
+{
+	struct made_up made = {0};
+	struct series_row *row = add_row(&made, TCP_KIND_CONNECT, 0, "10.0.0.1:443");
+
+	(void)state;
+	add_values(row, 300 * NS_PER_MS, 38); /* some are far away */
+	assert_null(judge(&signal_tcp, &made));
+	add_values(row, 1020 * NS_PER_MS, 2);
+	assert_non_null(strstr(judge(&signal_tcp, &made), "2 of 40 connections to 10.0.0.1:443"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +184,8 @@ int main(void)
 		cmocka_unit_test(tail_of_a_disk_is_told),
 		cmocka_unit_test(storm_of_wakeups_is_told),
 		cmocka_unit_test(starvation_is_told),
+		cmocka_unit_test(peer_that_answers_late_is_told),
+		cmocka_unit_test(lost_handshakes_are_told),
 	};
 
 	return cmocka_run_group_tests_name("judges", tests, NULL, NULL);

@@ -65,6 +65,11 @@ static size_t receive_all(int sock, size_t size)
 	return got;
 }
 
+/*
+ * Where a time is told, so is for how long we waited for a CPU meanwhile, as KEY.delayed: so much
+ * later we may have looked at the clock than it happened.
+ */
+
 enum { CONNECTIONS = 20, QUESTION_BYTES = 1000, ANSWER_BYTES = 3000 };
 
 static void answer_late(int listener)
@@ -86,21 +91,24 @@ void do_tcp_reply(void)
 {
 	struct sockaddr_in address = {0};
 	int listener = listen_on_loopback(&address, CONNECTIONS);
-	long long connected = 0, waited = 0, lived = 0;
+	long long connected = 0, waited = 0, lived = 0, connect_delay = 0, wait_delay = 0;
 
 	if (fork() == 0)
 		answer_late(listener);
 	for (int i = 0; i < CONNECTIONS; i++) {
 		int sock = socket(AF_INET, SOCK_STREAM, 0);
-		long long start = now(), asked, made;
+		long long delay = thread_delay(), start = now(), asked, made;
 
 		must(!connect(sock, (void *)&address, sizeof(address)), "connect");
 		made = now();
 		connected += made - start;
+		connect_delay += thread_delay() - delay;
+		delay = thread_delay();
 		must(send_all(sock, QUESTION_BYTES), "send");
 		asked = now();
 		must(receive_all(sock, 1) == 1, "recv");
 		waited += now() - asked;
+		wait_delay += thread_delay() - delay;
 		must(receive_all(sock, ANSWER_BYTES - 1) == ANSWER_BYTES - 1, "recv");
 		close(sock);
 		lived += now() - made;
@@ -108,7 +116,9 @@ void do_tcp_reply(void)
 	wait(NULL);
 	truth("connections", CONNECTIONS);
 	truth("connect", connected);
+	truth("connect.delayed", connect_delay);
 	truth("first_reply", waited);
+	truth("first_reply.delayed", wait_delay);
 	truth("lifetime", lived);
 	truth("sent", (long long)CONNECTIONS * QUESTION_BYTES);
 	truth("received", (long long)CONNECTIONS * ANSWER_BYTES);
@@ -119,7 +129,7 @@ void do_tcp_queue(void)
 {
 	struct sockaddr_in address = {0};
 	int listener = listen_on_loopback(&address, CONNECTIONS), socks[CONNECTIONS];
-	long long made[CONNECTIONS], waited = 0;
+	long long made[CONNECTIONS], waited = 0, delay = thread_delay();
 
 	for (int i = 0; i < CONNECTIONS; i++) {
 		socks[i] = socket(AF_INET, SOCK_STREAM, 0);
@@ -137,6 +147,7 @@ void do_tcp_queue(void)
 	for (int i = 0; i < CONNECTIONS; i++)
 		close(socks[i]);
 	truth("accept_wait", waited);
+	truth("accept_wait.delayed", thread_delay() - delay);
 }
 
 /* Each way in which a connection can end, and not be made. */
@@ -175,7 +186,7 @@ void do_tcp_overflow(void)
 	struct sockaddr_in address = {0};
 	int listener = listen_on_loopback(&address, QUEUE), tries = 1;
 	int sock, err, socks[CALLS];
-	long long start;
+	long long start, delay;
 
 	for (int i = 0; i < CALLS; i++) { /* the kernel lets one more in */
 		socks[i] = socket(AF_INET, SOCK_STREAM, 0);
@@ -183,9 +194,11 @@ void do_tcp_overflow(void)
 	}
 	sock = socket(AF_INET, SOCK_STREAM, 0);
 	setsockopt(sock, IPPROTO_TCP, TCP_SYNCNT, &tries, sizeof(tries));
+	delay = thread_delay();
 	start = now();
 	err = connect(sock, (void *)&address, sizeof(address)) ? errno : 0;
 	truth("connect_failed", now() - start);
+	truth("connect_failed.delayed", thread_delay() - delay);
 	truth("errno", err);
 	for (int i = 0; i < CALLS; i++)
 		close(socks[i]);
