@@ -268,12 +268,25 @@ static __always_inline u64 series_weight_of_next(u64 *left)
 
 /* --- pairs --- */
 
+/*
+ * Probes are attached and detached one after the other, which takes milliseconds: until then, one
+ * end of a thing is seen and the other is not. That is no loss; it is not counted at all.
+ */
+static __always_inline bool pairs_are_whole(void)
+{
+	struct live_config *live = live_config();
+
+	return live && !live->is_partial;
+}
+
 /* A start: of a thing whose start is there already, the end was missed. */
 static __always_inline void pair_begin(struct pair_key *key, struct pair *pair)
 {
 	struct pair *before = bpf_map_lookup_elem(&pairs, key);
 	struct series_share *share;
 
+	if (!pairs_are_whole())
+		return;
 	if (before)
 		series_count(before->slot, orphan_starts);
 	if (!bpf_map_update_elem(&pairs, key, pair, BPF_ANY))
