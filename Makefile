@@ -275,11 +275,11 @@ check: $(B)/dwell $(UNIT_TESTS) $(REPLAYS)
 check-live: $(B)/dwell $(LIVE_TOOLS) $(WORKLOADS)
 	BUILD=$(B) tests/run --again $(LIVE_TESTS) $(sort $(wildcard tests/live/*.sh))
 
-VM_GUEST := $(addprefix tests/vm/,commands trace signals network storage)
+VM_GUEST := $(addprefix tests/vm/,commands trace signals network storage disk)
 
 check-vm: $(B)/dwell $(B)/tests/vmlinux_test $(LIVE_TOOLS) $(WORKLOADS)
 	OUT=$(B)/vm tests/run -- tests/vm/run.sh $(B)/dwell $(VM_GUEST) \
-		$(B)/tests/workloads/oracle:/bin/oracle $(VM_MORE) \
+		$(B)/tests/workloads/oracle:/bin/oracle $(shell command -v jq):/bin/jq $(VM_MORE) \
 		$(B)/tests/vmlinux_test $(LIVE_TESTS)
 
 check-layers:

@@ -90,7 +90,7 @@ struct filter_key {
 	KNOB(alloc_budget, 5000, 1, 1000000, "of such samples, per second and CPU")                \
 	KNOB(alloc_live, 0, 0, 1, "what was allocated is followed until it is freed")              \
 	KNOB(alloc_kernel_bytes, 0, 0, 1ULL << 40, "large, of the kernel's allocations; 0: none")  \
-	KNOB(is_ending, 0, 0, 1, "probes are being detached: nothing begins that would not end")   \
+	KNOB(is_partial, 0, 0, 1, "probes come or go: nothing begins that might not end")          \
 	KNOB(filter_kinds, 0, 0, FILTER_KIND_BIT(FILTER_KIND_COUNT) - 1,                           \
 	     "bits of the filter kinds in use; capture sets it from the filters")                  \
 	KNOB(filter_cgroup_v1, 0, 0, 1, "1: some are of a v1 hierarchy; capture sets it")          \

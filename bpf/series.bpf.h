@@ -283,12 +283,25 @@ static __always_inline struct pairs_gone *pairs_gone_of(u32 signal)
 	return bpf_map_lookup_elem(&pairs_gone, &signal);
 }
 
+/*
+ * Probes are attached and detached one after the other, which takes milliseconds: until then, one
+ * end of a thing is seen and the other is not. That is no loss; it is not counted at all.
+ */
+static __always_inline bool pairs_are_whole(void)
+{
+	struct live_config *live = live_config();
+
+	return live && !live->is_partial;
+}
+
 /* A start: of a thing whose start is there already, the end was missed. True: it is one more. */
 static __always_inline bool pair_begin(struct pair_key *key, struct pair *pair)
 {
 	struct pair *before = bpf_map_lookup_elem(&pairs, key);
 	struct series_share *share;
 
+	if (!pairs_are_whole())
+		return false;
 	if (before)
 		series_count(before->slot, orphan_starts);
 	if (!bpf_map_update_elem(&pairs, key, pair, BPF_ANY))

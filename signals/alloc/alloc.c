@@ -72,11 +72,7 @@ static const struct probe probes[] = {
 	BOTH(REALLOC),
 	BOTH(MEMALIGN),
 	BOTH(POSIX),
-	BEGIN("malloc", MALLOC),
-	BEGIN("calloc", CALLOC),
-	BEGIN("realloc", REALLOC),
-	BEGIN("memalign", MEMALIGN),
-	BEGIN("posix", POSIX),
+	/* First, as an end without a beginning is passed over, but a beginning waits for its end. */
 	{.program = "alloc_end",
 	 .kind = PROBE_URETPROBE,
 	 .is_optional = true,
@@ -85,6 +81,11 @@ static const struct probe probes[] = {
 	 .fallback_of = "alloc_both",
 	 .function = MALLOC ":" CALLOC ":" REALLOC ":" MEMALIGN ":" POSIX,
 	 .maps = {CALLS}},
+	BEGIN("malloc", MALLOC),
+	BEGIN("calloc", CALLOC),
+	BEGIN("realloc", REALLOC),
+	BEGIN("memalign", MEMALIGN),
+	BEGIN("posix", POSIX),
 };
 
 static const struct series_kind kinds[] = {

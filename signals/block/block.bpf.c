@@ -165,8 +165,8 @@ static __always_inline void request_begin(struct request *request, const struct 
 	struct pair pair = {.begin_ns = now};
 	struct series_key key;
 
-	if (!disk)
-		return; /* to a controller, not to a disk */
+	if (!disk || !pairs_are_whole())
+		return; /* to a controller, not to a disk; or its end might not be seen */
 	if (before && before->tag)
 		count_unseen_end(before);
 	pair.tag = issue_ns ? request->__data_len : 0;
@@ -306,7 +306,7 @@ static __always_inline void count_orphan(struct request *request, u32 device, u3
 {
 	struct series_key key = key_of(request, device);
 
-	if (!bytes && key.detail != BLOCK_FLUSH)
+	if ((!bytes && key.detail != BLOCK_FLUSH) || !pairs_are_whole())
 		return;
 	key.more = size_class(bytes);
 	series_count(series_find(&key), orphan_ends);

@@ -79,7 +79,7 @@ static __always_inline u32 choose_weight(void)
 	struct live_config *live = live_config();
 	u64 one_in = live ? live->sample_one_in : 1;
 
-	if (live && live->is_ending)
+	if (live && live->is_partial)
 		return 0;
 	if (one_in <= 1)
 		return 1;
@@ -91,14 +91,14 @@ static __always_inline bool lacks_starts(void)
 {
 	struct live_config *live = live_config();
 
-	return !live || live->sample_one_in > 1 || live->is_ending;
+	return !live || live->sample_one_in > 1 || live->is_partial;
 }
 
 static __always_inline bool lacks_ends(void)
 {
 	struct live_config *live = live_config();
 
-	return !live || live->is_ending;
+	return !live || live->is_partial;
 }
 
 /* Series by stack are of a signal of their own, as their key's last field is one. */

@@ -224,6 +224,15 @@ static int start_reader(struct capture *capture)
 	return reader_start(bpf_map__fd(object_map(capture, "records")), queue, &capture->reader);
 }
 
+/* Until all are there, no program may take what it lacks for something that was missed. */
+static int set_partial(struct capture *capture, bool is_partial)
+{
+	struct live_config live = capture->config.live;
+
+	live.is_partial = is_partial;
+	return capture_set_live(capture, &live);
+}
+
 int capture_attach(struct capture *capture)
 {
 	int err;
@@ -231,6 +240,8 @@ int capture_attach(struct capture *capture)
 	bpflog_begin(&capture->log);
 	err = start_reader(capture);
 	bpflog_end();
+	if (!err)
+		err = set_partial(capture, true);
 	if (err) {
 		switch_off_all(capture, GATE_ATTACH, err);
 		return err;
@@ -249,6 +260,9 @@ int capture_attach(struct capture *capture)
 			switch_off(probe, GATE_ATTACH, err, &capture->log);
 		}
 	}
+	err = set_partial(capture, false);
+	if (err)
+		return err;
 	return probes_on(capture) ? 0 : -capture->probes[0].failure.err;
 }
 

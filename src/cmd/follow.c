@@ -161,7 +161,7 @@ static void end_window(struct follow *follow, bool is_last)
 		log_error("threads that still run are missing in a window: reading them failed: %s",
 			  strerror(-err));
 	if (is_last) {
-		follow->live.is_ending = 1;
+		follow->live.is_partial = 1;
 		capture_set_live(follow->capture, &follow->live);
 		capture_detach(follow->capture);
 	}

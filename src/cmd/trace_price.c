@@ -315,7 +315,7 @@ static void sample_more(struct trace *trace, struct capture *capture, struct liv
 			double cost, double sampled)
 {
 	if (live->sample_one_in >= SAMPLE_LEAST || sampled > 2 * budget_of(trace)) {
-		live->is_ending = 1;
+		live->is_partial = 1;
 		capture_set_live(capture, live);
 		for (size_t i = 0; i < trace->probe_count; i++)
 			capture_detach_program(capture, trace->probes[i].program);

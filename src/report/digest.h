@@ -112,6 +112,7 @@ struct hook {
 	bool is_rare; /* its silence says nothing */
 	u64 events, bpf_ns;
 	u64 measured_ns; /* the time in which these were counted; 0: not told, then all of it */
+	u64 misses;	 /* runs that the kernel skipped, all the time */
 };
 
 struct exec {

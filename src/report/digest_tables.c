@@ -119,6 +119,7 @@ static int on_hook(sqlite3_stmt *row, void *context)
 	hook->bpf_ns = query_count(row, 5);
 	hook->measured_ns = query_count(row, 6);
 	hook->is_rare = query_u64(row, 7);
+	hook->misses = query_count(row, 8);
 	return 0;
 }
 
@@ -293,8 +294,9 @@ static const struct {
 	{"states", "id, name", NULL, on_state},
 	{"syscalls", "call, name", NULL, on_syscall},
 	{"losses", "window, cause, count", NULL, on_loss},
-	{"hooks", "hook, fallback_of, attached, failure, events, bpf_ns, measured_ns, is_rare",
-	 NULL, on_hook},
+	{"hooks",
+	 "hook, fallback_of, attached, failure, events, bpf_ns, measured_ns, is_rare, misses", NULL,
+	 on_hook},
 	{"overhead", "window, bpf_ns, user_cpu_ns, rss_bytes, map_bytes, ring_fill_max", NULL,
 	 on_overhead},
 	{"steps", "ts_ns, what, why", "ts_ns", on_step},

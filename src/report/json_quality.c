@@ -57,11 +57,12 @@ static json_t *hooks_to_json(const struct digest *digest)
 		double rate = wall_ns ? (double)hook->events * 1e9 / (double)wall_ns : 0;
 
 		json_array_append_new(
-			hooks, json_pack("{s:s, s:o, s:b, s:o, s:o, s:f, s:b}", "hook", hook->name,
-					 "fallback_of", text_or_null(hook->fallback_of), "attached",
-					 hook->is_attached, "failure", text_or_null(hook->failure),
-					 "events", json_number(hook->events), "rate", rate,
-					 "is_rare", hook->is_rare));
+			hooks,
+			json_pack("{s:s, s:o, s:b, s:o, s:o, s:f, s:o, s:b}", "hook", hook->name,
+				  "fallback_of", text_or_null(hook->fallback_of), "attached",
+				  hook->is_attached, "failure", text_or_null(hook->failure),
+				  "events", json_number(hook->events), "rate", rate, "misses",
+				  json_number(hook->misses), "is_rare", hook->is_rare));
 	}
 	return hooks;
 }

@@ -201,6 +201,25 @@ static void print_hooks(const struct digest *digest, const struct page *page)
 	}
 }
 
+/* An interrupt may be the next event of the very program that it interrupts: nobody sees it. */
+static void print_misses(const struct digest *digest, const struct page *page)
+{
+	char line[LINE_BYTES] = "skipped by the kernel, as they came while the same program ran:";
+	bool is_any = false;
+
+	for (size_t i = 0; i < digest->hook_count; i++) {
+		const struct hook *hook = &digest->hooks[i];
+
+		if (!hook->misses)
+			continue;
+		format_add(line, sizeof(line), "%s %s of %s", is_any ? "," : "",
+			   NUMBER(hook->misses), ESCAPED(hook->name));
+		is_any = true;
+	}
+	if (is_any)
+		warn(page, line);
+}
+
 static void print_steps(const struct digest *digest, const struct page *page)
 {
 	for (size_t i = 0; i < digest->step_count && i < STEPS_SHOWN; i++) {
@@ -280,5 +299,6 @@ void text_quality(const struct digest *digest, const struct page *page)
 		warn(page, "the parts do not sum to the wall clock: do not trust the shares");
 	print_losses(digest, page);
 	print_hooks(digest, page);
+	print_misses(digest, page);
 	print_steps(digest, page);
 }

@@ -102,6 +102,20 @@ def matched():
     print(f"# {sum(counts)} of {total('size', 'count')} without")
 
 
+def matched_in_all():
+    """The same, of several sessions together: name-1, name-2, ..."""
+    global db
+    lacking = done = sessions = 0
+    while os.path.exists(path := f"{folder}/{load[:-1]}{sessions + 1}.dwell"):
+        db = sqlite3.connect(path)
+        lacking += sum(total("total", column) for column in ("orphan_starts", "orphan_ends", "expired"))
+        done += total("total", "count")
+        sessions += 1
+    check("nearly all have both ends, however often dwell comes and goes",
+          sessions == 3 and done and lacking <= max(8, done / 1000), lacking, done, sessions)
+    print(f"# {lacking} of {done} without, in {sessions} sessions")
+
+
 def submitted():
     ours = db.execute(
         """SELECT sum(count) FROM series JOIN series_values ON series = series.id

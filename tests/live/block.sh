@@ -87,6 +87,16 @@ blkdiscard -o 33554432 -l 4194304 $loop
 END
 judge mixed counted fio parts matched submitted regions
 
+# A disk that is busy before dwell comes and after it is gone: only what was under way then lacks an end.
+$(fio --name=through --rw=randread --bs=4k --ioengine=libaio --iodepth=4 --time_based --runtime=8 --output="$work/through.json") &
+busy=$!
+for i in 1 2 3; do
+	timeout 60 "$dwell" record -q -s block -a -d 1 -o "$work/through-$i.dwell"
+done
+kill $busy
+wait $busy 2>/dev/null
+judge through-1 matched_in_all
+
 if throttle 200; then
 	load tail <<END
 $(fio --name=fast --rw=randread --bs=4k --ioengine=psync --number_ios=800 --output="$work/fast.json")

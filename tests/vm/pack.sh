@@ -7,7 +7,7 @@
 set -euo pipefail
 
 HERE=$(dirname "$(readlink -f "$0")")
-MODULES=${MODULES:-virtio_pci virtio_blk null_blk}
+MODULES=${MODULES:-virtio_pci virtio_blk mq_deadline null_blk}
 
 fail() {
     echo "pack.sh: $*" >&2
