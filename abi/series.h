@@ -37,9 +37,9 @@ struct series_key {
  * first: so all that tells whether something is new is in one cache line.
  */
 struct series_stripe {
-	u64 sum;		/* of values */
-	u64 max;		/* since user space last took it */
-	u64 sums[SERIES_SUMS];	/* of what else its events had: bytes, ... (struct series_kind) */
+	u64 sum;	       /* of values */
+	u64 max;	       /* since user space last took it */
+	u64 sums[SERIES_SUMS]; /* of what else its events had: bytes, ... (struct series_kind) */
 	u64 orphan_starts;
 	u64 orphan_ends;
 	u64 expired;

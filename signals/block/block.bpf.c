@@ -17,7 +17,7 @@
 #define ERRNO_MAX   4095
 
 #define PLACES_MAX	 256 /* 2^n */
-#define SIZE_CLASS_LEAST 12 /* log2: what is smaller is not told apart */
+#define SIZE_CLASS_LEAST 12  /* log2: what is smaller is not told apart */
 
 /*
  * What is kept of a request beside its pair's own, in pair->value; pair->tag is its bytes. One that
@@ -357,7 +357,8 @@ static __always_inline void request_end(struct request *request, u32 device, str
 	struct series_key key = key_of(request, device);
 	struct request_note *note = note_of(pair);
 	u64 begin = pair->begin_ns, issue = note->issue_ns ? note->issue_ns : begin;
-	u64 queue_ns = issue > begin ? issue - begin : 0, service_ns = now > issue ? now - issue : 0;
+	u64 queue_ns = issue > begin ? issue - begin : 0,
+	    service_ns = now > issue ? now - issue : 0;
 
 	key.detail += BLOCK_OPS * note->status;
 	key.more = block_size_class(note->done);

@@ -354,7 +354,8 @@ static bool can_be_released(const struct series *series, u32 slot)
 	const struct series_key *key = &series->slots[slot].key;
 	u32 idle = series->told[slot].idle;
 
-	if (series->slots[slot].is_led || key->object == SERIES_OTHER || idle <= DEAD_LOOKS || !is_short(series, key->signal))
+	if (series->slots[slot].is_led || key->object == SERIES_OTHER || idle <= DEAD_LOOKS ||
+	    !is_short(series, key->signal))
 		return false;
 	return idle > IDLE_LOOKS || is_dead(key);
 }

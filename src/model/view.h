@@ -102,8 +102,8 @@ struct signal_view {
 	struct series_field detail, object, more; /* of the key */
 	const char *bytes[SERIES_SUMS]; /* what else one measure sums: "asked"; NULL: not used */
 	u32 bytes_of;			/* that measure */
-	const char *value_names[2];		  /* of rec_slow: "asked_bytes"; NULL: not used */
-	u32 share;				  /* of SERIES_MAX places, where all are wanted */
+	const char *value_names[2];	/* of rec_slow: "asked_bytes"; NULL: not used */
+	u32 share;			/* of SERIES_MAX places, where all are wanted */
 	enum cost_class cost;
 	const char *price;     /* one line for people: "some 0.2 us for each system call" */
 	const char *remedy;    /* what to do where its hooks are refused; NULL: the hook's own cause

@@ -136,7 +136,8 @@ static void too_many_series_are_counted(void **state)
 		"DELETE FROM series; DELETE FROM series_values;"
 		"INSERT INTO series WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
 		"WHERE i < 1500) SELECT i, 'runq', 'wait', i, 1, 7, 0, 0 FROM n;"
-		"INSERT INTO series_values SELECT 0, id, 1, 1000 + id, 1000 + id, 0, 0, 0, 0, 0, '161:1' "
+		"INSERT INTO series_values SELECT 0, id, 1, 1000 + id, 1000 + id, 0, 0, 0, 0, 0, "
+		"'161:1' "
 		"FROM series");
 	assert_int_equal(digest_read(db, &options, &digest), 0);
 	of = &digest.signals.of[0];
