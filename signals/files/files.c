@@ -64,7 +64,7 @@ static const struct signal_view view = {
 	.value_names = {"asked_bytes", "returned_bytes"},
 	.share = 1024,
 	.cost = COST_PER_EVENT,
-	.price = "some 0.4 us for each call on a file, and 0.1 us for each other one",
+	.price = "some 0.2 us for each call on a file, and 0.1 us for each other one",
 	.needs_split = true,
 };
 
