@@ -195,7 +195,7 @@ static __always_inline u32 series_find_again(struct series_key *key, u32 *place)
 	return *place;
 }
 
-/* The place of a series that differs from the one at `slot`, the leader, in its kind alone. */
+/* The place of a series that differs from another, the leader, in its kind alone. */
 static __always_inline u32 series_find_beside(struct series_slot *leader, struct series_key *key,
 					      u32 kind, u32 which)
 {
@@ -207,8 +207,9 @@ static __always_inline u32 series_find_beside(struct series_slot *leader, struct
 	key->kind = (u8)kind;
 	slot = series_find(key);
 	led = bpf_map_lookup_elem(&series_slots, &slot);
-	/* One that has no place of its own may have one the next time. */
-	if (led && led->is_ready == SERIES_READY && series_key_is(&led->key, key)) {
+	/* Of both: one that has no place of its own may have one the next time. */
+	if (led && leader->key.object == key->object && led->is_ready == SERIES_READY &&
+	    series_key_is(&led->key, key)) {
 		led->is_led = 1;
 		leader->beside[which] = slot + 1;
 	}

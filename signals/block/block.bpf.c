@@ -67,8 +67,7 @@ static __always_inline u32 op_of(struct request *request)
 	return op < BLOCK_OTHER ? op : BLOCK_OTHER; /* the kernel's first four are the same */
 }
 
-/* Global, so that the verifier looks at it once; and its code is in the CPU's cache when it is
- * called again. */
+/* Global, so that the verifier looks at it once, and not for each way to get there. */
 __noinline u64 block_bucket(u64 ns)
 {
 	return hist_place(ns);
@@ -82,8 +81,7 @@ __noinline u64 block_size_class(u64 bytes)
 	if (!bytes)
 		return 0;
 	class = hist_log2(bytes - 1) + (bytes > 1);
-	class = class <= SIZE_CLASS_LEAST ? SIZE_CLASS_LEAST : (class + 1) & ~1ULL;
-	return class;
+	return class <= SIZE_CLASS_LEAST ? SIZE_CLASS_LEAST : (class + 1) & ~1ULL;
 }
 
 /* Before 5.16 it is an errno, below 0; then the kernel's own number. */
@@ -286,22 +284,10 @@ static __always_inline void count_slow(struct series_key *key, const struct requ
 	slow_send(current_task(), key, &event);
 }
 
-/* Where a request is counted: mostly where it was to be when it began. */
+/* Seldom needed: so it is not in between what is. */
 static __noinline u32 find_anew(struct series_key *key)
 {
 	return series_find(key);
-}
-
-/*
- * An atomic addition lets nothing begin before it is done: so what several of them change is read
- * before the first, and the CPU waits for all of that memory at once.
- */
-static __always_inline void touch(struct series_stripe *stripe, u64 place)
-{
-	if (place >= HIST_BUCKETS)
-		return; /* cannot be */
-	(void)*(volatile u64 *)&stripe->max;
-	(void)*(volatile u32 *)&stripe->buckets[place];
 }
 
 static __noinline u32 find_beside(u32 slot, struct series_key *key, u32 kind)
@@ -311,8 +297,8 @@ static __noinline u32 find_beside(u32 slot, struct series_key *key, u32 kind)
 	return leader ? series_find_beside(leader, key, kind, kind) : SERIES_NONE;
 }
 
-/* Each of its times. False: there is no place for them, which is counted. */
-static __always_inline bool count_times(struct series_key *key, const struct pair *pair, u32 done,
+/* Each of its times: mostly where they were to be counted when it began. */
+static __always_inline void count_times(struct series_key *key, const struct pair *pair, u32 done,
 					u64 queue_ns, u64 service_ns, u32 submitted_slot)
 {
 	u64 total_ns = queue_ns + service_ns, total_at = block_bucket(total_ns);
@@ -325,7 +311,7 @@ static __always_inline bool count_times(struct series_key *key, const struct pai
 		slot = find_anew(key);
 	leader = bpf_map_lookup_elem(&series_slots, &slot);
 	if (!leader)
-		return false;
+		return; /* there is no place, which is counted */
 	if (queue_ns) {
 		queue_at = block_bucket(queue_ns);
 		service_at = block_bucket(service_ns);
@@ -336,18 +322,14 @@ static __always_inline bool count_times(struct series_key *key, const struct pai
 	beside = leader->beside[BLOCK_SERVICE];
 	service = series_stripe_of(beside ? beside - 1 : find_beside(slot, key, BLOCK_SERVICE));
 	if (!total || !queue || !service)
-		return false;
+		return; /* likewise; they are counted together, or not at all */
 	submitted = series_stripe_of(submitted_slot);
-	touch(total, total_at);
-	touch(queue, queue_at);
-	touch(service, service_at);
 	if (submitted)
 		stripe_add(submitted, total_ns, total_at, 1);
 	stripe_add(total, total_ns, total_at, 1);
 	stripe_add(queue, queue_ns, queue_at, 1);
 	stripe_add(service, service_ns, service_at, 1);
 	__sync_fetch_and_add(&total->sums[BLOCK_BYTES], done);
-	return true;
 }
 
 /* All of it is done. */
