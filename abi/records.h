@@ -298,6 +298,7 @@ struct rec_series {
 	u64 count;
 	u64 sum;
 	u64 max; /* of the values since then */
+	u64 sums[SERIES_SUMS];
 	u64 orphan_starts;
 	u64 orphan_ends;
 	u64 expired;

@@ -16,6 +16,8 @@
 #define SERIES_NO_CPU	   0xffff  /* the detail of one that is of no CPU, where it is a CPU */
 #define SERIES_ANY_DETAIL  0xffff  /* the detail of one that stands for those of all details */
 #define SERIES_NONE	   (~0U)   /* no place */
+#define SERIES_SUMS	   2	   /* that a series may have beside that of its values */
+#define SERIES_BESIDE	   2	   /* series that another may lead to */
 #define PAIRS_MAX	   16384   /* starts that wait for their end, in `pairs` */
 
 /* What the fields mean, each signal says in its struct signal_view. Unused ones are 0. */
@@ -29,11 +31,15 @@ struct series_key {
 	u64 more;     /* something else: mostly a stack's key, 0 for none */
 };
 
-/* One copy of a series' numbers. All of them only grow, but for max, which user space takes. */
+/*
+ * One copy of a series' numbers. All of them only grow, but for max, which user space takes. How
+ * many values there are, the buckets say. A value grows the sum, or else is 0, whose bucket is the
+ * first: so all that tells whether something is new is in one cache line.
+ */
 struct series_stripe {
-	u64 count; /* of values */
-	u64 sum;   /* of values */
-	u64 max;   /* since user space last took it */
+	u64 sum;	       /* of values */
+	u64 max;	       /* since user space last took it */
+	u64 sums[SERIES_SUMS]; /* of what else its events had: bytes, ... (struct series_kind) */
 	u64 orphan_starts;
 	u64 orphan_ends;
 	u64 expired;
@@ -44,12 +50,17 @@ struct series_stripe {
  * free. */
 enum series_use { SERIES_FREE, SERIES_READY, SERIES_RESTING };
 
-/* Whose a place is. */
+/*
+ * Whose a place is. Where an event has a value for several series, whose keys differ in their kind
+ * alone, one leads to the others, so that only its own key is looked at. They are taken back with
+ * it, not by themselves.
+ */
 struct series_slot {
 	struct series_key key;
-	u64 made_ns;
-	u32 is_ready; /* enum series_use, written last */
-	u32 unused;
+	u32 is_ready;		   /* enum series_use, written last */
+	u32 is_led;		   /* 1: another one leads to it */
+	u32 beside[SERIES_BESIDE]; /* 1 + place; 0: not known yet */
+	u64 unused;		   /* all of it is in one cache line */
 };
 
 /* How much of all places a signal may have. User space writes the limit, and lowers `used`. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
 /*
  * What it costs to record a value: our histogram, and one of powers of two as most tools have. Both
- * look up the same key in the same hash, count and add up the same, and read their values from the
+ * look up the same key in the same hash, add up the same, and read their values from the
  * same list.
  */
 #include <vmlinux.h>
@@ -16,7 +16,7 @@ char LICENSE[] SEC("license") = "GPL";
 #define LOG2_SLOTS 64
 
 struct log2_series {
-	u64 count, sum, max;
+	u64 sum, max;
 	u32 slots[LOG2_SLOTS];
 };
 
@@ -73,7 +73,6 @@ int hist_floor(struct __sk_buff *unused)
 
 	if (!stripe)
 		return 0;
-	__sync_fetch_and_add(&stripe->count, 1);
 	__sync_fetch_and_add(&stripe->sum, one);
 	if (one > stripe->max)
 		stripe->max = one;
@@ -89,7 +88,6 @@ int hist_log2_add(struct __sk_buff *unused)
 
 	if (!series || place >= LOG2_SLOTS)
 		return 0;
-	__sync_fetch_and_add(&series->count, 1);
 	__sync_fetch_and_add(&series->sum, one);
 	__sync_fetch_and_add(&series->slots[place], 1);
 	if (one > series->max)
@@ -106,7 +104,6 @@ int hist_ours_add(struct __sk_buff *unused)
 
 	if (!stripe || place >= HIST_BUCKETS)
 		return 0;
-	__sync_fetch_and_add(&stripe->count, 1);
 	__sync_fetch_and_add(&stripe->sum, one);
 	__sync_fetch_and_add(&stripe->buckets[place], 1);
 	if (one > stripe->max)

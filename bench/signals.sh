@@ -4,9 +4,22 @@
 # read, a look-up of the thread's storage, an addition (hooks.bpf.c). Both are attached at once, see the same
 # events, and the kernel's own clock measures both; its own cost is in both.
 . bench/lib.sh
-need_tools sqlite3
+need_tools sqlite3 fio losetup
 
-# program of dwell's | its hook | signal | workload
+# A disk that is memory: what it takes is the block layer's, and it is there on every host.
+loop=
+end_disk() { [ -z "$loop" ] || losetup -d "$loop"; }
+at_end+=(end_disk)
+truncate -s 64M "$work/disk"
+loop=$(losetup --show -f "$work/disk") || give_up "no loop device can be had"
+dd if=/dev/zero of="$work/file" bs=1M count=8 status=none
+
+requests() {
+	echo fio --name=x --direct=1 --filename="$loop" --rw=randread --bs=4k --size=64M --io_size=1G --norandommap \
+		--number_ios=30000 --output=/dev/null "$@"
+}
+
+# program of dwell's, and -WHAT where it has several rows | its hook | signal | workload | the disk's scheduler
 rows() {
 	cat <<-END
 		runq_switch|sched_switch|runq|$ORACLE pingpong
@@ -17,34 +30,40 @@ rows() {
 		faults_minor|page_fault_user|faults|$ORACLE faults
 		alloc_call|sys_enter|alloc|$ORACLE syscalls
 		alloc_resident|rss_stat|alloc|$ORACLE faults
+		syscalls_exit-in-vain|sys_exit|syscalls|$ORACLE lookups
+		files_enter|sys_enter|files|dd if=$work/file of=$work/other bs=128 status=none
+		files_exit|sys_exit|files|dd if=$work/file of=$work/other bs=128 status=none
+		block_insert|block_rq_insert|block|$(requests --ioengine=libaio --iodepth=32)|mq-deadline
+		block_issue|block_rq_issue|block|$(requests --ioengine=psync)|none
+		block_complete|block_rq_complete|block|$(requests --ioengine=psync)|none
+		block_complete-queued|block_rq_complete|block|$(requests --ioengine=libaio --iodepth=32)|mq-deadline
 	END
 }
 
-# one PROGRAM HOOK SIGNAL COMMAND...: a round
+# one NAME HOOK SIGNAL COMMAND SCHEDULER: a round
 one() {
-	local program=$1 hook=$2 signal=$3 name="$1"
-	shift 3
-	# shellcheck disable=SC2068 # words
+	local name=$1 program=${1%%-*} hook=$2 signal=$3 scheduler=${5:-none}
+	echo "$scheduler" >"/sys/block/${loop#/dev/}/queue/scheduler" || give_up "the disk cannot have $scheduler"
+	# shellcheck disable=SC2086 # words
 	"${BUILD:-build}/bench/hooks" "$hook" "$DWELL" run -q --no-stacks -s "$signal" -o "$work/s.dwell" -- \
-		$@ >/dev/null 2>"$work/hooks.txt" || give_up "dwell run -s $signal failed: $(tail -1 "$work/hooks.txt")"
+		$4 >/dev/null 2>"$work/hooks.txt" || give_up "dwell run -s $signal failed: $(tail -1 "$work/hooks.txt")"
 	note "$name" "$(sqlite3 "$work/s.dwell" "SELECT 1.0 * sum(bpf_ns) / sum(events) FROM hooks
 		WHERE hook LIKE '$program%' AND events > 100")"
 	note "$name-floor" "$(awk -v h="hook_$hook" '$1 == h { print $3 / $2 }' "$work/hooks.txt")"
 }
 
 all() {
-	while IFS='|' read -r program hook signal command; do
-		# shellcheck disable=SC2086 # words
-		one "$program" "$hook" "$signal" $command
+	while IFS='|' read -r name hook signal command scheduler; do
+		one "$name" "$hook" "$signal" "$command" "$scheduler" </dev/null
 	done < <(rows)
 }
 
 ROUNDS=${ROUNDS_SIGNALS:-5}
 interleave all
-while IFS='|' read -r program hook signal command; do
-	divide "$program-ratio" "$program" "$program-floor"
-	goal "$program-ratio" "<=" 2.0 "-s $signal: $program over the floor at $hook"
-	show "$program" ns
-	show "$program-floor" ns
+while IFS='|' read -r name hook signal _; do
+	divide "$name-ratio" "$name" "$name-floor"
+	goal "$name-ratio" "<=" 2.0 "-s $signal: $name over the floor at $hook"
+	show "$name" ns
+	show "$name-floor" ns
 done < <(rows)
 exit $status

@@ -38,9 +38,9 @@ static __always_inline u64 label_mix(u64 hash, u64 word)
  */
 static __always_inline void label_split(struct label_path *path, u64 bytes)
 {
-	u64 hash = 0, found = 0;
+	u64 hash = 0, before = 0, slashed = 0, slashes_of = 0;
+	u32 at = 0;
 
-	path->length = 0;
 	for (u32 i = 0; i < LABEL_WORDS; i++) {
 		u64 rest = bytes - i * 8, word = path->words[i], slashes;
 
@@ -50,14 +50,22 @@ static __always_inline void label_split(struct label_path *path, u64 bytes)
 			word &= (1ULL << (rest * 8)) - 1;
 		slashes = label_slashes(word);
 		if (slashes) {
-			u32 last = hist_log2(slashes);
-
-			found = label_mix(hash, word & ((2ULL << last) - 1));
-			path->length = i * 8 + last / 8 + 1;
+			before = hash;
+			slashed = word;
+			slashes_of = slashes;
+			at = i;
 		}
 		hash = label_mix(hash, word);
 	}
-	path->id = (found & (LABEL_PATH - 1)) | LABEL_PATH;
+	path->length = 0;
+	hash = 0;
+	if (slashes_of) {
+		u32 last = hist_log2(slashes_of);
+
+		hash = label_mix(before, slashed & ((2ULL << last) - 1));
+		path->length = at * 8 + last / 8 + 1;
+	}
+	path->id = (hash & (LABEL_PATH - 1)) | LABEL_PATH;
 }
 
 /* False if it cannot be read without a fault: it was paged out, or never was a path. */

@@ -111,7 +111,7 @@ static __always_inline u32 series_take_place(struct series_key *key, u64 *used)
 	if (!place)
 		return SERIES_NONE; /* cannot be */
 	place->key = *key;
-	place->made_ns = bpf_ktime_get_ns();
+	place->is_led = place->beside[0] = place->beside[1] = 0;
 	if (bpf_map_update_elem(&series_index, key, &slot, BPF_NOEXIST)) {
 		bpf_map_push_elem(&series_free, &slot, BPF_ANY);
 		known = bpf_map_lookup_elem(&series_index, key); /* another CPU was first */
@@ -205,6 +205,27 @@ static __always_inline u32 series_find_again(struct series_key *key, u32 *place)
 	return *place;
 }
 
+/* The place of a series that differs from another, the leader, in its kind alone. */
+static __always_inline u32 series_find_beside(struct series_slot *leader, struct series_key *key,
+					      u32 kind, u32 which)
+{
+	u32 known = leader->beside[which], slot;
+	struct series_slot *led;
+
+	if (known)
+		return known - 1;
+	key->kind = (u8)kind;
+	slot = series_find(key);
+	led = bpf_map_lookup_elem(&series_slots, &slot);
+	/* Of both: one that has no place of its own may have one the next time. */
+	if (led && leader->key.object == key->object && led->is_ready == SERIES_READY &&
+	    series_key_is(&led->key, key)) {
+		led->is_led = 1;
+		leader->beside[which] = slot + 1;
+	}
+	return slot;
+}
+
 /* Whose: a followed thread's process. */
 static __always_inline void series_of(struct series_key *key, const struct ledger_task *account)
 {
@@ -221,19 +242,33 @@ static __always_inline struct series_stripe *series_stripe_of(u32 slot)
 	return slot == SERIES_NONE ? NULL : bpf_map_lookup_elem(&series_stripes, &place);
 }
 
+/* The bucket of a value. How it was found need not be remembered by the verifier. */
+static __always_inline u64 series_bucket_of(u64 value)
+{
+	return ledger_forget(hist_place(value), value);
+}
+
+/* A value whose bucket is known, that stands for so many. 0 changes nothing but its bucket. */
+static __always_inline void stripe_add(struct series_stripe *stripe, u64 value, u64 place,
+				       u64 weight)
+{
+	if (place >= HIST_BUCKETS)
+		return; /* cannot be */
+	__sync_fetch_and_add(&stripe->buckets[place], (u32)weight);
+	if (!value)
+		return;
+	__sync_fetch_and_add(&stripe->sum, value * weight);
+	if (value > stripe->max)
+		stripe->max = value;
+}
+
 /* One value that stands for so many. */
 static __always_inline void series_add_weighted(u32 slot, u64 value, u64 weight)
 {
 	struct series_stripe *stripe = series_stripe_of(slot);
-	u64 place = hist_place(value);
 
-	if (!stripe || place >= HIST_BUCKETS)
-		return;
-	__sync_fetch_and_add(&stripe->count, weight);
-	__sync_fetch_and_add(&stripe->sum, value * weight);
-	__sync_fetch_and_add(&stripe->buckets[place], (u32)weight);
-	if (value > stripe->max)
-		stripe->max = value;
+	if (stripe)
+		stripe_add(stripe, value, series_bucket_of(value), weight);
 }
 
 static __always_inline void series_add(u32 slot, u64 value)
@@ -294,22 +329,29 @@ static __always_inline bool pairs_are_whole(void)
 	return live && !live->is_partial;
 }
 
+/* True if there was room. */
+static __always_inline bool pair_put(struct pair_key *key, struct pair *pair)
+{
+	struct series_share *share;
+
+	if (!bpf_map_update_elem(&pairs, key, pair, BPF_ANY))
+		return true;
+	share = series_share_of(key->signal);
+	if (share)
+		__sync_fetch_and_add(&share->unpaired, 1);
+	return false;
+}
+
 /* A start: of a thing whose start is there already, the end was missed. True: it is one more. */
 static __always_inline bool pair_begin(struct pair_key *key, struct pair *pair)
 {
 	struct pair *before = bpf_map_lookup_elem(&pairs, key);
-	struct series_share *share;
 
 	if (!pairs_are_whole())
 		return false;
 	if (before)
 		series_count(before->slot, orphan_starts);
-	if (!bpf_map_update_elem(&pairs, key, pair, BPF_ANY))
-		return !before;
-	share = series_share_of(key->signal);
-	if (share)
-		__sync_fetch_and_add(&share->unpaired, 1);
-	return false;
+	return pair_put(key, pair) && !before;
 }
 
 /*

@@ -16,10 +16,15 @@
 #define REQ_OP_MASK 0xff
 #define ERRNO_MAX   4095
 
-#define PLACES_MAX	 64
-#define SIZE_CLASS_LEAST 12 /* log2: what is smaller is not told apart */
+#define PLACES_MAX	 256 /* 2^n */
+#define SIZE_CLASS_LEAST 12  /* log2: what is smaller is not told apart */
 
-/* What is kept of a request beside its pair's own, in pair->value; pair->tag is its bytes. */
+/*
+ * What is kept of a request beside its pair's own, in pair->value; pair->tag is its bytes. One that
+ * is done leaves its pair where it is, since the kernel uses its requests again and again: to
+ * delete and to insert is dearer than all the rest. A pair that waits for nothing has no place,
+ * and begins when it was done: so user space takes away those that are not used any more.
+ */
 struct request_note {
 	u64 issue_ns;  /* 0: not yet */
 	u32 submitted; /* place of the submitter's series; SERIES_NONE: not followed */
@@ -28,24 +33,21 @@ struct request_note {
 	u32 done;      /* bytes that are completed */
 	u8 status;     /* of any part that failed, as BLOCK_STATUSES has it */
 	u8 is_back;    /* it was given back by the disk: its start is known */
-	u16 unused;
+	u8 is_open;    /* it is under way */
+	u8 unused;
 };
 
 _Static_assert(sizeof(struct request_note) == sizeof(((struct pair *)0)->value), "must fit");
 
 /*
- * Where the last request of such a kind was counted: disks are few, and so are operations and
- * sizes. Kinds may share an entry; who it is, the place itself tells.
+ * Where the last request of such a kind was counted: disks are few, and so are operations, sizes
+ * and who submits. Several may share an entry; whose it is, the place itself tells.
  */
-struct block_places {
-	u32 slots[BLOCK_SIZE + 1];
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, PLACES_MAX);
 	__type(key, u32);
-	__type(value, struct block_places);
+	__type(value, u32);
 } block_places SEC(".maps");
 
 static __always_inline struct request_note *note_of(struct pair *pair)
@@ -65,8 +67,14 @@ static __always_inline u32 op_of(struct request *request)
 	return op < BLOCK_OTHER ? op : BLOCK_OTHER; /* the kernel's first four are the same */
 }
 
+/* Global, so that the verifier looks at it once, and not for each way to get there. */
+__noinline u64 block_bucket(u64 ns)
+{
+	return hist_place(ns);
+}
+
 /* Up to 2^n bytes, in steps of four. */
-static __always_inline u64 size_class(u64 bytes)
+__noinline u64 block_size_class(u64 bytes)
 {
 	u64 class;
 
@@ -107,11 +115,20 @@ static __always_inline struct series_key key_of(struct request *request, u32 dev
 	};
 }
 
+/* Where the place of a key is remembered. */
+static __always_inline u32 *place_of(const struct series_key *key)
+{
+	u32 place = object_mix(key->object ^ (u64)key->detail << 32, key->more ^ key->tgid) &
+		    (PLACES_MAX - 1);
+
+	return bpf_map_lookup_elem(&block_places, &place);
+}
+
 /*
  * Processes come and go, and disks stay: these may have half of the places, so that there is always
  * one for what a disk does.
  */
-static __always_inline u32 submitted_place(struct series_key *key)
+static __always_inline u32 find_submitted(struct series_key *key)
 {
 	u32 *known = bpf_map_lookup_elem(&series_index, key);
 	struct series_share *share;
@@ -128,54 +145,61 @@ static __always_inline u32 submitted_place(struct series_key *key)
 static __always_inline void note_submitter(struct request_note *note, struct series_key key)
 {
 	struct ledger_task *account = key.detail == BLOCK_FLUSH ? NULL : account_of_current();
+	u32 *place;
 
 	note->submitted = SERIES_NONE;
 	if (!account)
 		return;
 	series_of(&key, account);
 	key.kind = BLOCK_SUBMITTED;
-	note->submitted = submitted_place(&key);
+	place = place_of(&key);
+	if (place && !series_is_at(&key, *place))
+		*place = find_submitted(&key);
+	note->submitted = place ? *place : SERIES_NONE;
 	note->tid = account->tid;
 	note->call_ns = account->call_ns;
 }
 
 /*
  * A request is where another was, whose end no program has seen; not every event reaches one. How
- * long it took is not known (pair_begin counts that); but it was done, and its bytes are.
+ * long it took is not known; but if the disk was given it, it was done, and its bytes are.
  */
 static __always_inline void count_unseen_end(const struct pair *pair)
 {
-	u32 slot = pair->slot;
-	struct series_slot *place = bpf_map_lookup_elem(&series_slots, &slot);
-	struct series_key key;
+	struct series_stripe *stripe = series_stripe_of(pair->slot);
 
-	if (!place)
+	if (!stripe)
 		return;
-	key = place->key;
-	key.kind = BLOCK_SIZE;
-	key.more = 0;
-	series_add(series_find(&key), pair->tag);
+	__sync_fetch_and_add(&stripe->orphan_starts, 1);
+	__sync_fetch_and_add(&stripe->sums[BLOCK_BYTES], pair->tag);
 }
 
-static __always_inline void request_begin(struct request *request, const struct pair *before,
-					  u64 now, u64 issue_ns)
+static __always_inline void request_begin(struct request *request, struct pair *before, u64 now,
+					  u64 issue_ns)
 {
 	struct pair_key pair_key = pair_key_of(request);
 	struct gendisk *disk = request_disk(request);
 	struct pair pair = {.begin_ns = now};
 	struct series_key key;
+	u32 *place;
 
 	if (!disk || !pairs_are_whole())
 		return; /* to a controller, not to a disk; or its end might not be seen */
-	if (before && before->tag)
+	if (before && note_of(before)->is_open)
 		count_unseen_end(before);
 	pair.tag = issue_ns ? request->__data_len : 0;
 	key = key_of(request, device_of(disk));
 	note_of(&pair)->issue_ns = issue_ns;
+	note_of(&pair)->is_open = 1;
 	note_submitter(note_of(&pair), key);
-	key.more = size_class(request->__data_len);
-	pair.slot = series_find(&key);
-	pair_begin(&pair_key, &pair);
+	key.more = block_size_class(request->__data_len);
+	place = place_of(&key);
+	if (place)
+		pair.slot = series_find_again(&key, place);
+	if (before)
+		*before = pair;
+	else
+		pair_put(&pair_key, &pair);
 }
 
 SEC("?tp_btf/block_rq_insert")
@@ -198,7 +222,7 @@ int BPF_PROG(block_issue, struct request *request)
 	struct pair *pair = bpf_map_lookup_elem(&pairs, &key);
 	u64 now = bpf_ktime_get_ns();
 
-	if (pair && !note_of(pair)->issue_ns) {
+	if (pair && note_of(pair)->is_open && !note_of(pair)->issue_ns) {
 		note_of(pair)->issue_ns = now;
 		pair->tag = note_of(pair)->done + request->__data_len;
 	} else { /* at once; or the last request at this address has ended unseen */
@@ -214,11 +238,19 @@ int BPF_PROG(block_requeue, struct request *request)
 	struct pair_key key = pair_key_of(request);
 	struct pair *pair = bpf_map_lookup_elem(&pairs, &key);
 
-	if (!pair)
+	if (!pair || !note_of(pair)->is_open)
 		return 0;
 	note_of(pair)->issue_ns = 0;
 	note_of(pair)->is_back = 1;
 	return 0;
+}
+
+/* Nothing is under way at its address. */
+static __always_inline void request_rest(struct pair *pair, u64 now)
+{
+	note_of(pair)->is_open = note_of(pair)->is_back = 0;
+	pair->slot = SERIES_NONE;
+	pair->begin_ns = now;
 }
 
 /* It is part of another one now. */
@@ -226,8 +258,10 @@ SEC("?tp_btf/block_rq_merge")
 int BPF_PROG(block_merge, struct request *request)
 {
 	struct pair_key key = pair_key_of(request);
+	struct pair *pair = bpf_map_lookup_elem(&pairs, &key);
 
-	bpf_map_delete_elem(&pairs, &key);
+	if (pair)
+		request_rest(pair, bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -250,65 +284,84 @@ static __always_inline void count_slow(struct series_key *key, const struct requ
 	slow_send(current_task(), key, &event);
 }
 
-static __always_inline struct block_places *places_of(const struct series_key *key)
+/* Seldom needed: so it is not in between what is. */
+static __noinline u32 find_anew(struct series_key *key)
 {
-	u32 place = object_mix(key->object ^ (u64)key->detail << 32, key->more) & (PLACES_MAX - 1);
-
-	return bpf_map_lookup_elem(&block_places, &place);
+	return series_find(key);
 }
 
-static __always_inline void add(struct block_places *places, struct series_key *key, u32 kind,
-				u64 value)
+static __noinline u32 find_beside(u32 slot, struct series_key *key, u32 kind)
 {
-	u32 slot = places->slots[kind];
+	struct series_slot *leader = bpf_map_lookup_elem(&series_slots, &slot);
 
-	key->kind = (u8)kind;
-	if (!series_is_at(key, slot)) {
-		slot = series_find(key);
-		places->slots[kind] = slot;
+	return leader ? series_find_beside(leader, key, kind, kind) : SERIES_NONE;
+}
+
+/* Each of its times: mostly where they were to be counted when it began. */
+static __always_inline void count_times(struct series_key *key, const struct pair *pair, u32 done,
+					u64 queue_ns, u64 service_ns, u32 submitted_slot)
+{
+	u64 total_ns = queue_ns + service_ns, total_at = block_bucket(total_ns);
+	u64 queue_at = 0, service_at = total_at;
+	struct series_stripe *total, *queue, *service, *submitted;
+	u32 slot = pair->slot, beside;
+	struct series_slot *leader;
+
+	if (!series_is_at(key, slot))
+		slot = find_anew(key);
+	leader = bpf_map_lookup_elem(&series_slots, &slot);
+	if (!leader)
+		return; /* there is no place, which is counted */
+	if (queue_ns) {
+		queue_at = block_bucket(queue_ns);
+		service_at = block_bucket(service_ns);
 	}
-	series_add(slot, value);
+	total = series_stripe_of(slot);
+	beside = leader->beside[BLOCK_QUEUE];
+	queue = series_stripe_of(beside ? beside - 1 : find_beside(slot, key, BLOCK_QUEUE));
+	beside = leader->beside[BLOCK_SERVICE];
+	service = series_stripe_of(beside ? beside - 1 : find_beside(slot, key, BLOCK_SERVICE));
+	if (!total || !queue || !service)
+		return; /* likewise; they are counted together, or not at all */
+	submitted = series_stripe_of(submitted_slot);
+	if (submitted)
+		stripe_add(submitted, total_ns, total_at, 1);
+	stripe_add(total, total_ns, total_at, 1);
+	stripe_add(queue, queue_ns, queue_at, 1);
+	stripe_add(service, service_ns, service_at, 1);
+	__sync_fetch_and_add(&total->sums[BLOCK_BYTES], done);
 }
 
 /* All of it is done. */
-static __always_inline void request_end(struct request *request, u32 device, struct pair *pair)
+static __always_inline void request_end(struct request *request, u32 device, struct pair *pair,
+					u64 now)
 {
 	struct series_key key = key_of(request, device);
 	struct request_note *note = note_of(pair);
-	u64 now = bpf_ktime_get_ns(), begin = pair->begin_ns;
-	u64 issue = note->issue_ns ? note->issue_ns : begin, class = size_class(note->done);
-	struct block_places *places;
+	u64 begin = pair->begin_ns, issue = note->issue_ns ? note->issue_ns : begin;
+	u64 queue_ns = issue > begin ? issue - begin : 0,
+	    service_ns = now > issue ? now - issue : 0;
 
 	key.detail += BLOCK_OPS * note->status;
-	key.more = class;
-	places = places_of(&key);
-	if (!places)
-		return; /* cannot be */
-	key.more = 0;
-	add(places, &key, BLOCK_SIZE, note->done);
-	key.more = class;
-	add(places, &key, BLOCK_QUEUE, issue > begin ? issue - begin : 0);
-	add(places, &key, BLOCK_SERVICE, now > issue ? now - issue : 0);
-	add(places, &key, BLOCK_TOTAL, now > begin ? now - begin : 0);
-	if (note->submitted != SERIES_NONE)
-		series_add_span(note->submitted, begin, now);
+	key.more = block_size_class(note->done);
+	count_times(&key, pair, note->done, queue_ns, service_ns, note->submitted);
 	if (SIGNAL_IS_ON(FILES) && note->call_ns)
-		disk_wait_add(note->tid, note->call_ns, issue - begin,
-			      now > issue ? now - issue : 0);
-	count_slow(&key, note, issue - begin, now > begin ? now - begin : 0);
+		disk_wait_add(note->tid, note->call_ns, queue_ns, service_ns);
+	key.kind = BLOCK_TOTAL;
+	count_slow(&key, note, queue_ns, queue_ns + service_ns);
 }
 
 /*
  * One that is not known was under way when dwell came. But the kernel's flushes end the write that
  * asked for them a second time, or without that it was ever issued: such an end has no bytes.
  */
-static __always_inline void count_orphan(struct request *request, u32 device, u32 bytes)
+static __noinline void count_orphan(struct request *request, u32 device, u32 bytes)
 {
 	struct series_key key = key_of(request, device);
 
 	if ((!bytes && key.detail != BLOCK_FLUSH) || !pairs_are_whole())
 		return;
-	key.more = size_class(bytes);
+	key.more = block_size_class(bytes);
 	series_count(series_find(&key), orphan_ends);
 }
 
@@ -319,13 +372,14 @@ int BPF_PROG(block_complete, struct request *request, int error, unsigned int by
 	struct gendisk *disk = request_disk(request);
 	struct pair *pair;
 	u32 device;
+	u64 now;
 
 	if (!disk)
 		return 0;
 	device = device_of(disk);
 	pair = bpf_map_lookup_elem(&pairs, &key);
 	region_add(disk, device, request->__sector, bytes);
-	if (!pair) {
+	if (!pair || !note_of(pair)->is_open) {
 		count_orphan(request, device, bytes);
 		return 0;
 	}
@@ -334,7 +388,8 @@ int BPF_PROG(block_complete, struct request *request, int error, unsigned int by
 		note_of(pair)->status = status_of(error);
 	if (bytes < request->__data_len)
 		return 0; /* a part of it */
-	request_end(request, device, pair);
-	bpf_map_delete_elem(&pairs, &key);
+	now = bpf_ktime_get_ns();
+	request_end(request, device, pair, now);
+	request_rest(pair, now);
 	return 0;
 }

@@ -77,7 +77,7 @@ static const struct signal_loss losses[] = {
 	 offsetof(struct block_book, turned_away)},
 };
 
-#define REQUESTS PROBE_ACCOUNTS, PROBE_SERIES, PROBE_PAIRS
+#define REQUESTS PROBE_ACCOUNTS, PROBE_SERIES, PROBE_PAIRS, "block_places"
 
 static const struct probe probes[] = {
 	{.program = "block_insert", .is_rare = true, .maps = {REQUESTS}},
@@ -86,8 +86,7 @@ static const struct probe probes[] = {
 	{.program = "block_merge", .is_rare = true, .is_optional = true, .maps = {PROBE_PAIRS}},
 	{.program = "block_complete",
 	 .is_rare = true,
-	 .maps = {REQUESTS, PROBE_SLOW, "block_regions", "block_disks", "block_places",
-		  "disk_waits"}},
+	 .maps = {REQUESTS, PROBE_SLOW, "block_regions", "block_disks", "disk_waits"}},
 	{.program = "block_rows",
 	 .kind = PROBE_ITER,
 	 .is_rare = true,
@@ -99,7 +98,6 @@ static const struct series_kind kinds[] = {
 	[BLOCK_QUEUE] = {"queue", UNIT_NS, "from when it was there until the disk was given it"},
 	[BLOCK_SERVICE] = {"service", UNIT_NS, "from when the disk was given it until it was done"},
 	[BLOCK_TOTAL] = {"total", UNIT_NS, "both"},
-	[BLOCK_SIZE] = {"size", UNIT_BYTES, "bytes of each request, when it was done"},
 	[BLOCK_SUBMITTED] = {"submitted", UNIT_NS,
 			     "total, of those that a followed process submitted itself"},
 };
@@ -128,10 +126,12 @@ static const struct signal_view view = {
 		   .name_count = ARRAY_SIZE(op_names)},
 	.object = {.name = "device", .kind = FIELD_DEVICE},
 	.more = {.name = "size", .kind = FIELD_SIZE},
+	.bytes = {[BLOCK_BYTES] = "moved"},
+	.bytes_of = BLOCK_TOTAL,
 	.value_names = {"queue_ns", "size_bytes"},
 	.share = 512,
 	.cost = COST_CHEAP,
-	.price = "some 1 us for each request to a disk",
+	.price = "some 0.5 us for each request to a disk",
 	.lists = lists,
 	.list_count = ARRAY_SIZE(lists),
 	.judge = block_judge,

@@ -9,18 +9,23 @@
 #define DWELL_BLOCK_REGIONS_BPF_H
 
 struct block_region {
-	u64 key; /* device, and the region's number in the low half; 0: free */
 	u64 bytes;
 	u64 over_bytes;
 	u64 requests;
 	u64 told; /* the reader's own: bytes when it last read */
 };
 
+/* The keys stand together: to look for one is to look at one cache line. */
+struct region_set {
+	u64 keys[REGION_WAYS]; /* device, and the region's number in the low half; 0: free */
+	struct block_region of[REGION_WAYS];
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, REGIONS_MAX);
+	__uint(max_entries, REGION_SETS);
 	__type(key, u32);
-	__type(value, struct block_region);
+	__type(value, struct region_set);
 } block_regions SEC(".maps");
 
 struct {
@@ -30,7 +35,7 @@ struct {
 	__type(value, u8);
 } block_disks SEC(".maps"); /* those whose name was sent */
 
-static __always_inline void disk_send(struct gendisk *disk, u32 device)
+static __noinline void disk_send(struct gendisk *disk, u32 device)
 {
 	struct rec_block *rec;
 	u8 one = 1;
@@ -49,42 +54,47 @@ static __always_inline void disk_send(struct gendisk *disk, u32 device)
 	bpf_map_update_elem(&block_disks, &device, &one, BPF_ANY);
 }
 
-static __always_inline struct block_region *region_at(u32 place)
-{
-	return bpf_map_lookup_elem(&block_regions, &place);
-}
-
 static __always_inline void region_grow(struct block_region *region, u64 bytes)
 {
-	__sync_fetch_and_add(&region->bytes, bytes);
-	__sync_fetch_and_add(&region->requests, 1);
+	region->bytes += bytes;
+	region->requests++;
+}
+
+/* One that is new takes the place of the least. */
+static __noinline void region_take(struct region_set *set, u64 key, u64 bytes)
+{
+	u64 least = ~0ULL, place = 0;
+
+	for (u32 i = 0; i < REGION_WAYS; i++) {
+		if (set->of[i].bytes >= least)
+			continue;
+		least = set->of[i].bytes;
+		place = i;
+	}
+	ledger_bound(place, REGION_WAYS - 1);
+	set->keys[place] = key;
+	set->of[place].over_bytes = least;
+	set->of[place].requests = 0;
+	region_grow(&set->of[place], bytes);
 }
 
 /* A disk's first request is new here: so its name is sent on this way, and others pay nothing. */
 static __always_inline void region_add(struct gendisk *disk, u32 device, u64 sector, u64 bytes)
 {
 	u64 key = (u64)device << 32 | (u32)(sector >> (REGION_SHIFT - 9));
-	u32 first = (object_mix(key, 0) & (REGION_SETS - 1)) * REGION_WAYS;
-	struct block_region *region, *least = NULL;
+	u32 place = object_mix(key, 0) & (REGION_SETS - 1);
+	struct region_set *set = bpf_map_lookup_elem(&block_regions, &place);
 
+	if (!set)
+		return; /* cannot be */
 	for (u32 i = 0; i < REGION_WAYS; i++) {
-		region = region_at(first + i);
-		if (!region)
-			return; /* cannot be */
-		if (region->key == key) {
-			region_grow(region, bytes);
+		if (set->keys[i] == key) {
+			region_grow(&set->of[i], bytes);
 			return;
 		}
-		if (!least || region->bytes < least->bytes)
-			least = region;
 	}
 	disk_send(disk, device);
-	if (!least)
-		return; /* cannot be */
-	least->key = key;
-	least->over_bytes = least->bytes;
-	least->requests = 0;
-	region_grow(least, bytes);
+	region_take(set, key, bytes);
 }
 
 /* When a window ends: those that have grown. All of them fit into what one step may write. */
@@ -100,12 +110,19 @@ int block_rows(struct bpf_iter__task *ctx)
 	row.hdr.tgid = row.hdr.tid = 0; /* nobody's */
 	row.hdr.start_ns = 0;
 	for (u32 i = 0; i < REGIONS_MAX; i++) {
-		struct block_region *region = region_at(i);
+		u32 place = i / REGION_WAYS;
+		struct region_set *set = bpf_map_lookup_elem(&block_regions, &place);
+		struct block_region *region;
+		u64 key;
 
-		if (!region || !region->key || region->told == region->bytes)
+		if (!set)
+			break; /* cannot be */
+		key = set->keys[i % REGION_WAYS];
+		region = &set->of[i % REGION_WAYS];
+		if (!key || region->told == region->bytes)
 			continue;
-		row.device = (u32)(region->key >> 32);
-		row.region = (u32)region->key;
+		row.device = (u32)(key >> 32);
+		row.region = (u32)key;
 		row.bytes = region->bytes;
 		row.over_bytes = region->over_bytes;
 		row.requests = region->requests;

@@ -14,14 +14,15 @@
 #define MODE_FOLDER 0040000
 #define MODE_BLOCK  0060000
 #define VECTORS_MAX 8 /* places of a list that are looked at */
+#define PLACES_MAX  8 /* that a thread remembers; 2^n */
 
-/* The call that is under way; and where the last one was counted, where the next may be, too. */
+/* The call that is under way; and where the last ones were counted, where the next may be, too. */
 struct files_task {
 	u64 call_ns; /* when it began; 0: there is none, or it is of no file */
 	u64 object;
 	u64 asked;
 	u32 fd;
-	u32 slots[FILES_KINDS];
+	u32 places[PLACES_MAX]; /* by what is done to which number */
 	struct slow_mark mark;
 };
 
@@ -141,13 +142,34 @@ static __always_inline void send_name(struct task_struct *task, u32 fd, u64 id)
 }
 
 /* Where it was counted the last time is likely right, and known without a search. */
-static __always_inline void add(struct files_task *call, struct series_key *key, u32 kind,
-				u64 value)
+static __always_inline u32 find(struct task_struct *task, struct files_task *call,
+				struct series_key *key)
 {
-	key->kind = (u8)kind;
-	if (!series_is_at(key, call->slots[kind]))
-		call->slots[kind] = series_find(key);
-	series_add(call->slots[kind], value);
+	u64 place = call->fd ^ (u64)key->detail << 1 ^ key->more;
+	u32 slot;
+
+	ledger_bound(place, PLACES_MAX - 1);
+	slot = call->places[place];
+	if (series_is_at(key, slot))
+		return slot;
+	slot = series_find(key);
+	call->places[place] = slot;
+	if (call->object && series_is_at(key, slot))
+		send_name(task, call->fd, call->object);
+	return slot;
+}
+
+static __always_inline void add(u32 slot, u64 ns, u64 asked, u64 returned)
+{
+	struct series_stripe *stripe = series_stripe_of(slot);
+
+	if (!stripe)
+		return;
+	stripe_add(stripe, ns, series_bucket_of(ns), 1);
+	if (asked)
+		__sync_fetch_and_add(&stripe->sums[FILES_ASKED], asked);
+	if (returned)
+		__sync_fetch_and_add(&stripe->sums[FILES_RETURNED], returned);
 }
 
 static __always_inline void tell_slow(void *ctx, struct task_struct *task,
@@ -201,7 +223,7 @@ int BPF_PROG(files_exit, struct pt_regs *regs, long result)
 	struct series_key key = {.signal = SIG_FILES};
 	struct files_task *call;
 	u64 ns, returned = result > 0 ? result : 0;
-	u32 op, before;
+	u32 op;
 
 	/* One that Tier B has left has no end. */
 	op = account && ledger_is_split(account) ? (u8)op_of(account->call) : FILES_NONE;
@@ -219,21 +241,14 @@ int BPF_PROG(files_exit, struct pt_regs *regs, long result)
 	key.detail = (u16)(op - 1);
 	key.object = call->object;
 	key.more = result < 0 && result >= -ERRNO_MAX ? -result : 0;
+	if (op != FILES_READ && op != FILES_WRITE)
+		returned = 0; /* no bytes: a number of a file, or of those of a list */
 	/* Of a long list of buffers not all were looked at: it was this much, or more. */
-	if ((op == FILES_READ || op == FILES_WRITE) && returned > call->asked)
+	if (returned > call->asked)
 		call->asked = returned;
-	before = call->slots[FILES_LATENCY];
-	add(call, &key, FILES_LATENCY, ns);
-	if (call->slots[FILES_LATENCY] != before && call->object &&
-	    series_is_at(&key, call->slots[FILES_LATENCY]))
-		send_name(task, call->fd, call->object);
+	add(find(task, call, &key), ns, key.more ? 0 : call->asked, returned);
 	if (slow_is_told(SIG_FILES, ns))
-		tell_slow(ctx, task, account, call, &key, ns,
-			  op == FILES_OPEN || op == FILES_LIST ? 0 : returned);
-	if (!key.more && (op == FILES_READ || op == FILES_WRITE)) {
-		add(call, &key, FILES_ASKED, call->asked);
-		add(call, &key, FILES_RETURNED, returned);
-	}
+		tell_slow(ctx, task, account, call, &key, ns, returned);
 	call->call_ns = 0;
 	return 0;
 }

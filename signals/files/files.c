@@ -43,8 +43,6 @@ static const struct probe probes[] = {
 
 static const struct series_kind kinds[] = {
 	[FILES_LATENCY] = {"latency", UNIT_NS, "from when the call was made until it returned"},
-	[FILES_ASKED] = {"asked", UNIT_BYTES, "bytes that each read or write was to move"},
-	[FILES_RETURNED] = {"returned", UNIT_BYTES, "bytes that it did move"},
 };
 
 static const char *const op_names[] = {
@@ -61,10 +59,12 @@ static const struct signal_view view = {
 		   .name_count = ARRAY_SIZE(op_names)},
 	.object = {.name = "file", .kind = FIELD_OBJECT},
 	.more = {.name = "error", .kind = FIELD_ERRNO},
+	.bytes = {[FILES_ASKED] = "asked", [FILES_RETURNED] = "returned"},
+	.bytes_of = FILES_LATENCY,
 	.value_names = {"asked_bytes", "returned_bytes"},
 	.share = 1024,
 	.cost = COST_PER_EVENT,
-	.price = "some 0.4 us for each call on a file, and 0.1 us for each other one",
+	.price = "some 0.2 us for each call on a file, and 0.1 us for each other one",
 	.needs_split = true,
 };
 

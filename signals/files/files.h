@@ -5,7 +5,9 @@
 #ifndef DWELL_SIGNAL_FILES_H
 #define DWELL_SIGNAL_FILES_H
 
-enum files_kind { FILES_LATENCY, FILES_ASKED, FILES_RETURNED, FILES_KINDS };
+enum files_kind { FILES_LATENCY };
+
+enum files_sum { FILES_ASKED, FILES_RETURNED }; /* beside it, of those that did not fail */
 
 /* 0: none of ours. The name of an operation is in files.c, at its number less one. */
 enum files_op { FILES_NONE, FILES_READ, FILES_WRITE, FILES_OPEN, FILES_SYNC, FILES_LIST };

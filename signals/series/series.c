@@ -22,8 +22,8 @@ static const struct table tables[] = {
 	[TABLE_VALUES] = {.name = "series_values",
 			  .columns = "window INTEGER, series INTEGER, count INTEGER, sum INTEGER, "
 				     "max INTEGER, orphan_starts INTEGER, orphan_ends INTEGER, "
-				     "expired INTEGER, buckets TEXT",
-			  .width = 9},
+				     "expired INTEGER, sum1 INTEGER, sum2 INTEGER, buckets TEXT",
+			  .width = 9 + SERIES_SUMS},
 };
 
 static void open_book(void *state, const struct services *services)
@@ -119,6 +119,8 @@ static void on_record(void *state, const struct rec_hdr *record)
 	entry->orphan_starts += row->orphan_starts;
 	entry->orphan_ends += row->orphan_ends;
 	entry->expired += row->expired;
+	for (int i = 0; i < SERIES_SUMS; i++)
+		entry->sums[i] += row->sums[i];
 }
 
 /* A sum alone, too: it was read out before a value was added, whose bucket was read after. */
@@ -196,11 +198,14 @@ static void write_values(struct series_entry *entry, u64 window, struct sink *si
 		cell_number(entry->orphan_starts),
 		cell_number(entry->orphan_ends),
 		cell_number(entry->expired),
+		cell_number(entry->sums[0]),
+		cell_number(entry->sums[1]),
 		cell_text(text, length),
 	};
 
 	sink->add(sink, &tables[TABLE_VALUES], cells);
 	entry->count = entry->sum = entry->max = 0;
+	memset(entry->sums, 0, sizeof(entry->sums));
 	entry->orphan_starts = entry->orphan_ends = entry->expired = 0;
 	entry->bucket_count = 0;
 }

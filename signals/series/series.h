@@ -18,7 +18,7 @@ struct series_entry {
 	u64 id;		/* in the session */
 	u64 is_defined; /* the session has its row */
 	u64 waited;	/* windows, for the name of its stack */
-	u64 count, sum, max;
+	u64 count, sum, max, sums[SERIES_SUMS];
 	u64 orphan_starts, orphan_ends, expired;
 	struct series_bucket *buckets; /* in order of their places, or twice so */
 	size_t bucket_count, bucket_room;

@@ -30,7 +30,7 @@
 
 /* What was told of a place, and how long nothing is new. */
 struct told {
-	u64 count, sum;
+	u64 sum, sums[SERIES_SUMS];
 	u64 orphan_starts, orphan_ends, expired;
 	u32 idle;     /* calls since the last news */
 	u32 resting;  /* calls until it is free; 0: it is in use */
@@ -174,7 +174,8 @@ static bool has_news(const struct series *series, u32 slot)
 {
 	const struct told *told = &series->told[slot];
 
-	return SUM(series, slot, count) != told->count ||
+	return SUM(series, slot, sum) != told->sum ||
+	       (u32)SUM(series, slot, buckets[0]) != told->buckets[0] ||
 	       SUM(series, slot, orphan_starts) != told->orphan_starts ||
 	       SUM(series, slot, orphan_ends) != told->orphan_ends ||
 	       SUM(series, slot, expired) != told->expired;
@@ -213,8 +214,7 @@ static void send_row(struct capture *capture, struct rec_series *row)
 	rows_send(capture, &row->hdr);
 }
 
-/* Counts come first: a value that is added meanwhile has more buckets than count, and is told then.
- */
+/* Sums come first: of a value that is added meanwhile, its bucket is told now, the sum then. */
 static void send_slot(struct capture *capture, u32 slot)
 {
 	struct series *series = capture->series;
@@ -223,9 +223,10 @@ static void send_slot(struct capture *capture, u32 slot)
 	struct series_key key = series->slots[slot].key;
 
 	begin_row(row, &key);
-	told->count = SUM(series, slot, count);
 	row->sum = grown(SUM(series, slot, sum), &told->sum);
 	row->max = take_max(series, slot);
+	for (u32 i = 0; i < SERIES_SUMS; i++)
+		row->sums[i] = grown(SUM(series, slot, sums[i]), &told->sums[i]);
 	row->orphan_starts = grown(SUM(series, slot, orphan_starts), &told->orphan_starts);
 	row->orphan_ends = grown(SUM(series, slot, orphan_ends), &told->orphan_ends);
 	row->expired = grown(SUM(series, slot, expired), &told->expired);
@@ -315,6 +316,7 @@ static void expire_pairs(struct capture *capture)
 
 static void release(struct series *series, u32 slot, u64 pair_limit_ns)
 {
+	const struct series_slot *place = &series->slots[slot];
 	u32 signal = series->slots[slot].key.signal;
 
 	if (bpf_map_delete_elem(series->index_fd, &series->slots[slot].key))
@@ -324,6 +326,9 @@ static void release(struct series *series, u32 slot, u64 pair_limit_ns)
 	series->slots[slot].is_ready = SERIES_RESTING;
 	if (signal < SIGNAL_LIMIT && READ(series->shares[signal].used))
 		__atomic_fetch_sub(&series->shares[signal].used, 1, __ATOMIC_RELAXED);
+	for (u32 i = 0; !place->is_led && i < SERIES_BESIDE; i++)
+		if (place->beside[i] && place->beside[i] <= SERIES_MAX)
+			release(series, place->beside[i] - 1, pair_limit_ns);
 }
 
 static void give_away(struct series *series, u32 slot)
@@ -359,7 +364,8 @@ static bool can_be_released(const struct series *series, u32 slot)
 	const struct series_key *key = &series->slots[slot].key;
 	u32 idle = series->told[slot].idle;
 
-	if (key->object == SERIES_OTHER || idle <= DEAD_LOOKS || !is_short(series, key->signal))
+	if (series->slots[slot].is_led || key->object == SERIES_OTHER || idle <= DEAD_LOOKS ||
+	    !is_short(series, key->signal))
 		return false;
 	return idle > IDLE_LOOKS || is_dead(key);
 }

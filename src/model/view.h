@@ -71,6 +71,7 @@ struct series_row {
 	struct series_key key; /* FIELD_STACK is an id here */
 	struct hist hist;
 	u64 orphan_starts, orphan_ends, expired;
+	u64 sums[SERIES_SUMS];
 	const char *detail_name; /* as the report shows it; never NULL */
 	const char *object_name; /* likewise */
 	const char *process;	 /* "name (pid)", or "" */
@@ -100,8 +101,10 @@ struct signal_view {
 	size_t kind_count;
 	u32 estimates; /* bits of kinds that are made of samples, each of which stands for others */
 	struct series_field detail, object, more; /* of the key */
-	const char *value_names[2];		  /* of rec_slow: "asked_bytes"; NULL: not used */
-	u32 share;				  /* of SERIES_MAX places, where all are wanted */
+	const char *bytes[SERIES_SUMS]; /* what else one measure sums: "asked"; NULL: not used */
+	u32 bytes_of;			/* that measure */
+	const char *value_names[2];	/* of rec_slow: "asked_bytes"; NULL: not used */
+	u32 share;			/* of SERIES_MAX places, where all are wanted */
 	enum cost_class cost;
 	const char *price;     /* one line for people: "some 0.2 us for each system call" */
 	const char *remedy;    /* what to do where its hooks are refused; NULL: the hook's own cause
@@ -116,5 +119,11 @@ struct signal_view {
 	/* What the numbers say, in sentences; NULL: nothing beyond themselves. */
 	void (*judge)(const struct series_set *set, struct remarks *remarks);
 };
+
+/* Does a measure have this sum beside its own? */
+static inline bool view_bytes(const struct signal_view *view, u32 kind, u32 which)
+{
+	return view->bytes[which] && view->bytes_of == kind;
+}
 
 #endif

@@ -127,6 +127,9 @@ static json_t *series_to_json(const struct digest *digest, const struct measured
 		return NULL;
 	add_key(digest, of, &series->key, row);
 	add_values(&series->hist, unit_suffixes[kind->unit], row);
+	for (u32 i = 0; i < SERIES_SUMS; i++)
+		if (view_bytes(of->view, series->key.kind, i))
+			set(row, of->view->bytes[i], "_bytes", json_number(series->sums[i]));
 	json_object_set_new(row, "unmatched",
 			    json_pack("{s:o, s:o, s:o}", "orphan_start",
 				      json_number(series->orphan_starts), "orphan_end",

@@ -17,7 +17,7 @@ struct digest;
 
 #define SIGNALS_KEYS_MAX    500000 /* series that are told apart */
 #define SIGNALS_ROWS_MAX    20000  /* of these with a histogram of their own: 6 KB each */
-#define SIGNALS_ROWS_KIND   1000   /* of them, of one measure */
+#define SIGNALS_ROWS_KIND   1300   /* of them, of one measure: all that a signal has at a time */
 #define SIGNALS_SLOW_MAX    1000   /* of one signal */
 #define SIGNALS_LABELS_MAX  100000
 #define SIGNALS_LIST_MAX    1000 /* rows of a list */

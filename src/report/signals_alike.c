@@ -48,6 +48,8 @@ static void add_row(struct series_row *to, const struct series_row *from)
 	to->orphan_starts = profile_add(to->orphan_starts, from->orphan_starts);
 	to->orphan_ends = profile_add(to->orphan_ends, from->orphan_ends);
 	to->expired = profile_add(to->expired, from->expired);
+	for (int i = 0; i < SERIES_SUMS; i++)
+		to->sums[i] = profile_add(to->sums[i], from->sums[i]);
 }
 
 /* The second of a group makes it one: the rows themselves stay as they are. */

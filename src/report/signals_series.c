@@ -19,7 +19,7 @@ struct number {
 
 struct entry {
 	struct series_key key; /* the key */
-	u64 count, sum, max, orphan_starts, orphan_ends, expired;
+	u64 count, sum, max, orphan_starts, orphan_ends, expired, sums[SERIES_SUMS];
 	struct series_row *row; /* NULL: it is too small for one */
 };
 
@@ -101,6 +101,8 @@ static int on_sums(sqlite3_stmt *row, void *context)
 	add(&entry->orphan_starts, query_count(row, 5));
 	add(&entry->orphan_ends, query_count(row, 6));
 	add(&entry->expired, query_count(row, 7));
+	for (int i = 0; i < SERIES_SUMS; i++)
+		add(&entry->sums[i], query_count(row, 8 + i));
 	return 0;
 }
 
@@ -167,6 +169,7 @@ static int make_row(struct reading *reading, struct entry *entry)
 		.orphan_starts = entry->orphan_starts,
 		.orphan_ends = entry->orphan_ends,
 		.expired = entry->expired,
+		.sums = {entry->sums[0], entry->sums[1]},
 		.detail_name = "",
 		.object_name = "",
 		.process = "",
@@ -322,7 +325,8 @@ int signals_read_series(sqlite3 *db, struct digest *digest)
 	if (!err)
 		err = query_table(
 			db, "series_values",
-			"window, series, count, sum, max, orphan_starts, orphan_ends, expired",
+			"window, series, count, sum, max, orphan_starts, orphan_ends, expired, "
+			"sum1, sum2",
 			NULL, on_sums, &reading);
 	if (!err)
 		err = choose_rows(&reading);

@@ -41,7 +41,8 @@ static bool is_column(const struct series_field *field)
 	return field->kind != FIELD_NONE && field->kind != FIELD_STACK;
 }
 
-static void add_heads(const struct measured *of, bool is_mixed, struct grid *grid)
+/* Where several measures are in one table, what one sums besides is left out. */
+static void add_heads(const struct measured *of, u32 kind, bool is_mixed, struct grid *grid)
 {
 	static const char *const numbers[] = {"count", "total", "p50", "p90", "p99", "max"};
 	const struct series_field *fields[FIELDS] = {&of->view->detail, &of->view->object,
@@ -58,6 +59,12 @@ static void add_heads(const struct measured *of, bool is_mixed, struct grid *gri
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		grid->is_right[grid->columns] = true;
 		grid->heads[grid->columns++] = numbers[i];
+	}
+	for (u32 i = 0; !is_mixed && i < SERIES_SUMS; i++) {
+		if (!view_bytes(of->view, kind, i))
+			continue;
+		grid->is_right[grid->columns] = true;
+		grid->heads[grid->columns++] = of->view->bytes[i];
 	}
 }
 
@@ -153,6 +160,9 @@ static void add_row(const struct digest *digest, const struct measured *of,
 	add_key(digest, of, row, grid, &column);
 	add_stack(digest, of, row, table, &column);
 	add_numbers(kind->unit, &row->hist, grid, &column);
+	for (u32 i = 0; !is_mixed && i < SERIES_SUMS; i++)
+		if (view_bytes(of->view, row->key.kind, i))
+			add_text(grid, &column, VALUE(UNIT_BYTES, row->sums[i]));
 	name_all(grid);
 	table->shown[grid->rows++] = row;
 }
@@ -199,7 +209,7 @@ void text_series(const struct digest *digest, const struct page *page, const str
 
 	if (!table)
 		return;
-	add_heads(of, false, &table->grid);
+	add_heads(of, kind, false, &table->grid);
 	series = add_measure(digest, of, kind, most, false, table);
 	grid_print(page, &table->grid);
 	for (size_t i = 0; i < table->grid.rows; i++)
@@ -219,7 +229,7 @@ void text_series_mixed(const struct digest *digest, const struct page *page,
 
 	if (!table)
 		return;
-	add_heads(of, true, &table->grid);
+	add_heads(of, 0, true, &table->grid);
 	for (u32 kind = 0; kind < of->view->kind_count; kind++)
 		if (of->measures[kind].all.count)
 			series += add_measure(digest, of, kind, most, true, table);

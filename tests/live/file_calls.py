@@ -55,7 +55,7 @@ def counted():
             check(f"{key}: their time", is_so, ours, theirs)
         if op in ("read", "write") and error == "ok" and file == "dwell-first":
             for kind in ("asked", "returned"):
-                ours = total(kind, "sum_bytes", file, op)
+                ours = total("latency", f"{kind}_bytes", file, op)
                 check(f"{key}: bytes {kind}", ours == truth[f"{key}.{kind}"], ours, truth[f"{key}.{kind}"])
     check("pipes are not files", not any("pipe" in (row["file"] or "") for row in report["signals"]["files"]))
 

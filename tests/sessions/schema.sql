@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The tables of docs/session.md, for sessions that tests make up.
 PRAGMA application_id = 0x4457454c;
-PRAGMA user_version = 1002;
+PRAGMA user_version = 1003;
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE windows (id INTEGER PRIMARY KEY, begin_ns, end_ns);
 CREATE TABLE states (id INTEGER PRIMARY KEY, name TEXT, meaning TEXT);
@@ -35,7 +35,7 @@ CREATE TABLE frames (id INTEGER PRIMARY KEY, module, address, name, source, file
 CREATE TABLE inlines (frame, depth, name, file, line);
 CREATE TABLE modules (id INTEGER PRIMARY KEY, kind, path, build_id);
 CREATE TABLE series (id INTEGER PRIMARY KEY, signal, kind, pid, start_ns, detail, object, more);
-CREATE TABLE series_values (window, series, count, sum, max, orphan_starts, orphan_ends, expired, buckets);
+CREATE TABLE series_values (window, series, count, sum, max, orphan_starts, orphan_ends, expired, sum1, sum2, buckets);
 CREATE TABLE slow (window, ts_ns, signal, kind, pid, start_ns, tid, detail, object, more, ns, stack, value0,
 	value1, cpu_ns, runq_ns, lock_ns, disk_ns, net_ns, other_ns, disk_queue_ns, disk_service_ns);
 CREATE TABLE labels (signal, id, name, PRIMARY KEY (signal, id));

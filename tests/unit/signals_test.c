@@ -136,13 +136,14 @@ static void too_many_series_are_counted(void **state)
 		"DELETE FROM series; DELETE FROM series_values;"
 		"INSERT INTO series WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
 		"WHERE i < 1500) SELECT i, 'runq', 'wait', i, 1, 7, 0, 0 FROM n;"
-		"INSERT INTO series_values SELECT 0, id, 1, 1000 + id, 1000 + id, 0, 0, 0, '161:1' "
+		"INSERT INTO series_values SELECT 0, id, 1, 1000 + id, 1000 + id, 0, 0, 0, 0, 0, "
+		"'161:1' "
 		"FROM series");
 	assert_int_equal(digest_read(db, &options, &digest), 0);
 	of = &digest.signals.of[0];
 	assert_int_equal(of->id, SIG_RUNQ);
 	assert_int_equal(of->row_count, SIGNALS_ROWS_KIND);
-	assert_int_equal(of->measures[0].left_out, 500);
+	assert_int_equal(of->measures[0].left_out, 1500 - SIGNALS_ROWS_KIND);
 	assert_int_equal(of->measures[0].all.count, 1500);
 	assert_int_equal(of->rows[0]->hist.sum, 2500);
 	assert_int_equal(of->measures[0].all.sum, 1500 * 1000 + 1500 * 1501 / 2);

@@ -22,6 +22,7 @@
 #define SEGV_EFAULTS	5000
 #define ORDINARY_FAULTS 20000
 #define SYSCALLS	4000000
+#define LOOKUPS		300000
 
 static void spin_for(long long ns)
 {
@@ -164,4 +165,12 @@ void do_syscalls(void)
 		getppid();
 	truth("count.getppid", SYSCALLS);
 	truth("cpu", thread_cpu());
+}
+
+/* count.lookups: how often it looked for a file that is not there. */
+void do_lookups(void)
+{
+	for (int i = 0; i < LOOKUPS; i++)
+		access("/usr/share/dwell/no-such-folder/no-such-file", R_OK);
+	truth("count.lookups", LOOKUPS);
 }
