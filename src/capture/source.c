@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,40 +75,66 @@ u64 source_build_hash(void)
 
 /* --- types --- */
 
-/* All of it, to be freed: NULL if it cannot be had. */
-static char *read_kernel_btf(size_t *ret_size)
+/* From 6.16 on it can be mapped; before, the kernel hands it out page by page. */
+static int copy_kernel_btf(int fd, char *to, size_t size)
+{
+	while (size) {
+		ssize_t got = read(fd, to, size);
+
+		if (got <= 0)
+			return got ? -errno : -EIO;
+		to += got;
+		size -= (size_t)got;
+	}
+	return 0;
+}
+
+static int map_kernel_btf(void **ret_btf, size_t *ret_size)
 {
 	_cleanup_close_ int fd = open(KERNEL_BTF, O_RDONLY | O_CLOEXEC);
 	struct stat st;
-	char *bytes;
-	size_t size = 0;
-	ssize_t got;
+	void *btf;
+	size_t size;
+	int err;
 
-	if (fd < 0 || fstat(fd, &st) || st.st_size <= 0 || st.st_size > KERNEL_BTF_MAX)
-		return NULL;
-	bytes = malloc((size_t)st.st_size);
-	while (bytes && size < (size_t)st.st_size &&
-	       (got = read(fd, bytes + size, (size_t)st.st_size - size)) > 0)
-		size += (size_t)got;
+	if (fd < 0 || fstat(fd, &st))
+		return -errno;
+	if (st.st_size <= 0 || st.st_size > KERNEL_BTF_MAX)
+		return -EFBIG;
+	size = (size_t)st.st_size;
 	*ret_size = size;
-	return bytes;
+	*ret_btf = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (*ret_btf != MAP_FAILED)
+		return 0;
+	btf = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (btf == MAP_FAILED)
+		return -errno;
+	err = copy_kernel_btf(fd, btf, size);
+	if (err)
+		munmap(btf, size);
+	*ret_btf = btf;
+	return err;
 }
 
 static int select_types(void)
 {
 	_cleanup_free_ struct kernel_types_wanted *wanted = calloc(1, sizeof(*wanted));
-	_cleanup_free_ char *btf = NULL;
+	int result = wanted ? 0 : -ENOMEM;
 	size_t size;
-	int err = wanted ? 0 : -ENOMEM;
+	void *btf;
 
-	for (int source = 0; source < source_count && !err; source++) {
+	for (int source = 0; source < source_count && !result; source++) {
 		const void *bytes = source_bytes(source, &size);
 
-		err = kernel_types_want(wanted, bytes, size);
+		result = kernel_types_want(wanted, bytes, size);
 	}
-	if (!err && !(btf = read_kernel_btf(&size)))
-		err = -ENOENT;
-	return err ? err : kernel_types_select(wanted, btf, size);
+	if (!result)
+		result = map_kernel_btf(&btf, &size);
+	if (!result) {
+		result = kernel_types_select(wanted, btf, size);
+		munmap(btf, size);
+	}
+	return result;
 }
 
 /* They are the same as long as we live: found once. */
