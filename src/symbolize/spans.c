@@ -103,13 +103,23 @@ static size_t sort_front(struct spans *spans)
 
 void spans_sort(struct spans *spans)
 {
-	size_t sorted = sort_front(spans);
+	size_t sorted = sort_front(spans), low = 0, high = sorted;
 	struct span *rest = spans->items + sorted;
-	size_t count = spans->count - sorted;
 
-	qsort_r(rest, count, sizeof(*rest), by_address, spans->text);
-	if (sorted && count && by_address(rest - 1, rest, spans->text) > 0)
-		qsort_r(spans->items, spans->count, sizeof(*rest), by_address, spans->text);
+	if (sorted == spans->count)
+		return;
+	qsort_r(rest, spans->count - sorted, sizeof(*rest), by_address, spans->text);
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (by_address(&spans->items[middle], rest, spans->text) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < sorted) /* what is in front of the rest's first is where it belongs */
+		qsort_r(spans->items + low, spans->count - low, sizeof(*rest), by_address,
+			spans->text);
 }
 
 void spans_keep_best(struct spans *spans)
