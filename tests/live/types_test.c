@@ -28,11 +28,16 @@ static struct bpf_object *relocate(int source, const char *types)
 	const void *bytes = source_bytes(source, &size);
 	struct bpf_object *object = bpf_object__open_mem(bytes, size, &opts);
 	struct bpf_program *program;
+	struct bpf_map *map;
 
 	if (!object)
 		return NULL;
 	bpf_object__for_each_program(program, object) {
 		bpf_program__set_autoload(program, true);
+	}
+	bpf_object__for_each_map(map, object) {
+		if (!bpf_map__is_internal(map))
+			bpf_map__set_autocreate(map, false); /* not all are on every kernel */
 	}
 	bpf_object__load(object);
 	return object;
