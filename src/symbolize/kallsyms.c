@@ -14,7 +14,6 @@
 #define SYMBOLS_MAX  (1u << 20) /* a kernel has some 120,000 to 200,000 */
 #define TEXT_MAX     (64u << 20)
 #define FILE_MAX     (256u << 20)
-#define CHECK_MAX    (64u << 10)
 #define FUNCTION_MAX (64u << 10) /* bytes; the file tells no sizes, and the last has no next */
 #define VARIABLES_MIN                                                                              \
 	1000 /* fewer: without CONFIG_KALLSYMS_ALL, only some stray ones are there                 \
@@ -202,23 +201,6 @@ static int read_types(int fd, const char *types, struct kallsyms **ret_kallsyms)
 	}
 	*ret_kallsyms = kallsyms;
 	return 0;
-}
-
-static int stop_at_address(void *context, const char *text, size_t length)
-{
-	struct line line;
-
-	(void)context;
-	return parse(text, length, &line) && line.address ? 1 : 0;
-}
-
-int kallsyms_check(int fd)
-{
-	int stopped = line_feed(fd, CHECK_MAX, stop_at_address, NULL);
-
-	if (stopped == 1)
-		return 0;
-	return stopped && stopped != -EFBIG ? stopped : -EPERM;
 }
 
 int kallsyms_read(int fd, struct kallsyms **ret_kallsyms)

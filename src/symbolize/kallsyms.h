@@ -12,9 +12,7 @@
 
 struct kallsyms;
 
-/* Whether it has addresses, by its first lines: 0 or -errno; -EPERM: all are hidden. */
-int kallsyms_check(int fd);
-/* The same, and all of it. */
+/* 0 or -errno; -EPERM: all addresses are hidden. */
 int kallsyms_read(int fd, struct kallsyms **ret_kallsyms);
 /* The same, of variables instead of functions; -ENODATA: this kernel does not tell them. */
 int kallsyms_read_data(int fd, struct kallsyms **ret_kallsyms);

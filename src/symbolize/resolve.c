@@ -27,13 +27,13 @@ static const char *find_kernel(const struct kallsyms *kallsyms, u64 address, con
 /* What is not found may be found in what the kernel says now. */
 static void place_kernel(struct symbolize *symbolize, u64 address, struct place *ret_place)
 {
-	const struct kallsyms *kallsyms = kernel_names_get(&symbolize->kernel_names);
+	const struct kallsyms *kallsyms = symbolize->kernel_names.kallsyms;
 	const struct module *module = NULL;
 	const char *part, *name = find_kernel(kallsyms, address, &part);
 
 	if (!name) {
 		kernel_names_refresh(&symbolize->kernel_names);
-		kallsyms = kernel_names_get(&symbolize->kernel_names);
+		kallsyms = symbolize->kernel_names.kallsyms;
 		name = find_kernel(kallsyms, address, &part);
 	}
 	if (name && part)
@@ -47,7 +47,7 @@ static void place_kernel(struct symbolize *symbolize, u64 address, struct place 
 static const char *kernel_name(struct symbolize *symbolize, const struct module *module,
 			       u64 address)
 {
-	const struct kallsyms *kallsyms = kernel_names_get(&symbolize->kernel_names);
+	const struct kallsyms *kallsyms = symbolize->kernel_names.kallsyms;
 	const char *part;
 
 	if (module->kind == MODULE_KERNEL)

@@ -56,8 +56,6 @@ static const char *kernel_variable(struct symbolize *symbolize, u64 address, u64
 	struct kernel_names *names = &symbolize->kernel_names;
 	const char *part;
 
-	kernel_names_get(
-		names); /* two that read the same descriptor at once are in each other's way */
 	if (!symbolize->is_kernel_data_tried && names->fd >= 0 &&
 	    kallsyms_read_data(names->fd, &symbolize->kernel_data))
 		symbolize->kernel_data = NULL;
