@@ -141,7 +141,7 @@ $(B)/obj/%.o: %.c
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
 # The skeleton is generated, so its user waits for it; the rest is found by -MMD.
-$(B)/obj/src/capture/object.o: $(B)/gen/bpf_sources.inc
+$(B)/obj/src/capture/source.o: $(B)/gen/bpf_sources.inc
 
 # System calls by name, as the compiler's own headers have them: their names out of the macros, then
 # the preprocessor puts the numbers in. The 32-bit ones exist where the machine has such programs.

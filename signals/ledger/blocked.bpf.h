@@ -186,8 +186,16 @@ static __always_inline void judge_syscall(struct task_struct *task, struct wait 
 		break;
 	}
 	if (kind == WAIT_FILE || kind == WAIT_NET || kind == WAIT_ACCEPT || kind == WAIT_SYNC ||
-	    kind == WAIT_FILE_LOCK)
-		judge_file(task, wait, kind, (u32)call->first, object);
+	    kind == WAIT_FILE_LOCK) {
+		/* Or the verifier walks through all that follows once for each kind. */
+		u64 unknown = task->start_time;
+
+		wait->state = ledger_forget(wait->state, unknown);
+		wait->lock = ledger_forget(wait->lock, unknown);
+		wait->call = ledger_forget(wait->call, unknown);
+		judge_file(task, wait, (u32)ledger_forget(kind, unknown),
+			   (u32)ledger_forget(call->first, unknown), object);
+	}
 }
 
 static __always_inline void look_at_task(struct task_struct *task, struct wait *wait,

@@ -97,8 +97,8 @@ static size_t switch_off_culprits(struct capture *capture, int source, int err)
 	for (size_t i = 0; i < capture->config.probe_count; i++) {
 		struct capture_probe *probe = &capture->probes[i];
 		bool named = is_named(probe->spec, &capture->log);
-		bool of_object = source > 0 && !capture->log.program[0] &&
-				 object_source_of(probe->spec) == source;
+		bool of_object =
+			source > 0 && !capture->log.program[0] && source_of(probe->spec) == source;
 
 		if (!probe_is_on(probe) || !(named || of_object))
 			continue;

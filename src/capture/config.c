@@ -98,7 +98,7 @@ static int check_probe(const struct probe *probe, struct complaint *complaint)
 {
 	if (!probe->program || !text_is_symbol(probe->program))
 		return complain(complaint, -EINVAL, "program", "is not a symbol's name");
-	if (object_source_of(probe) < 0)
+	if (source_of(probe) < 0)
 		return complain(complaint, -EINVAL, probe->source, "no such BPF object");
 	if (probe->function && !text_is_symbol(probe->function))
 		return complain(complaint, -EINVAL, "function",

@@ -48,6 +48,15 @@ struct capture {
 
 u64 capture_filter_kinds(const struct capture *capture); /* a bit for each that is in use */
 
+/* source.c: the objects that are embedded, by number; 0 is the main one */
+extern const int source_count;
+const char *source_name(int source);
+const void *source_bytes(int source, size_t *ret_size);
+int source_of(const struct probe *spec); /* -ENOENT: there is no such object */
+u64 source_build_hash(void); /* of the kernel side of this build, for what is remembered of it */
+const char *
+source_kernel_types(void); /* a file of those that they name; NULL: libbpf has its own ways */
+
 /* object.c: one attempt at opening and loading; names the culprit if there is one. */
 void object_find_form(struct capture *capture);
 int object_load_all(struct capture *capture, int *ret_source);
@@ -55,8 +64,6 @@ int object_fill_maps(const struct capture *capture); /* with what probes want in
 void object_close_all(struct capture *capture);
 struct bpf_map *object_map(const struct capture *capture, const char *name);
 bool object_map_is_shared(const struct bpf_map *map);
-int object_source_of(const struct probe *spec); /* index, or -ENOENT */
-u64 object_build_hash(void);
 
 /* fallback.c */
 void fallback_choose(struct capture *capture); /* who rests in the next load */

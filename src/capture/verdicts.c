@@ -54,7 +54,7 @@ static bool is_final(const struct capture_probe *probe)
 static void verdict_path(const struct capture *capture, char *path)
 {
 	snprintf(path, PATH_BYTES, "%s/refused-%016llx-%s-%d%d", capture->config.verdict_dir,
-		 (unsigned long long)object_build_hash(), DWELL_VERSION, capture->has_task_storage,
+		 (unsigned long long)source_build_hash(), DWELL_VERSION, capture->has_task_storage,
 		 capture->has_task_regs);
 }
 

@@ -6,7 +6,7 @@
 #define DWELL_SYMBOLIZE_INTERNAL_H
 
 #include "demangle.h"
-#include "kallsyms.h"
+#include "kernel_names.h"
 #include "scan.h"
 #include "symbolize.h"
 
@@ -25,9 +25,7 @@ struct symbolize {
 	struct kallsyms *kernel_data; /* the kernel's own, read when somebody asks */
 	bool is_kernel_data_tried;
 
-	struct kallsyms *kallsyms;
-	int kallsyms_fd; /* -1: none */
-	u64 kallsyms_ns; /* when it was read */
+	struct kernel_names kernel_names;
 
 	struct symbolize_counts counts;
 	char texts[FRAME_NAMES_MAX][DEMANGLED_MAX]; /* the names that were given out last */

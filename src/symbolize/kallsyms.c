@@ -116,6 +116,13 @@ static bool is(const struct line *line, const char *name)
 	return line->name_length == strlen(name) && !memcmp(line->name, name, line->name_length);
 }
 
+/* What the compiler leaves free in front of a function has a name of its own: nothing runs there.
+ */
+static bool is_padding(const struct line *line)
+{
+	return line->name_length > 6 && !memcmp(line->name, "__pfx_", 6);
+}
+
 static int take_line(void *context, const char *text, size_t length)
 {
 	struct kallsyms *kallsyms = context;
@@ -136,7 +143,7 @@ static int take_line(void *context, const char *text, size_t length)
 	else if (is(&line, "_stext"))
 		kallsyms->stext = line.address;
 	span.begin = line.address;
-	if (strchr(kallsyms->types, line.type) && line.type) {
+	if (strchr(kallsyms->types, line.type) && line.type && !is_padding(&line)) {
 		u32 binding = line.type == kallsyms->types[0]	? 0
 			      : line.type == kallsyms->types[1] ? 2
 								: 1;

@@ -2,12 +2,7 @@
 /*
  * Addresses to places, places to names: what signals ask of the symbolizer.
  */
-#include <unistd.h>
-
-#include "../base/clock.h"
 #include "internal.h"
-
-#define KALLSYMS_AGAIN_NS (10 * NS_PER_S) /* between two looks at all of it */
 
 static struct symbolize *of(struct resolver *resolver)
 {
@@ -16,70 +11,48 @@ static struct symbolize *of(struct resolver *resolver)
 
 /* --- the kernel --- */
 
-/* Modules and BPF programs come and go: what is not found may be found in what it says now. */
-static int read_kallsyms(struct symbolize *symbolize)
+static u64 text_begin(const struct kallsyms *kallsyms)
 {
-	struct kallsyms *kallsyms;
-	int err;
-
-	if (symbolize->kallsyms_fd < 0 ||
-	    (symbolize->kallsyms_ns && clock_now_ns() - symbolize->kallsyms_ns < KALLSYMS_AGAIN_NS))
-		return 0;
-	err = kallsyms_read(symbolize->kallsyms_fd, &kallsyms);
-	if (!err) {
-		kallsyms_close(symbolize->kallsyms);
-		symbolize->kallsyms = kallsyms;
-	}
-	symbolize->kallsyms_ns = clock_now_ns();
-	return err;
+	return kallsyms ? kallsyms_text(kallsyms) : 0;
 }
 
-int symbolize_kallsyms(struct symbolize *symbolize, int fd)
+static const char *find_kernel(const struct kallsyms *kallsyms, u64 address, const char **ret_part)
 {
-	if (symbolize->kallsyms_fd >= 0)
-		close(symbolize->kallsyms_fd);
-	symbolize->kallsyms_fd = fd;
-	symbolize->kallsyms_ns = 0;
-	/* It takes a while: now, while nobody waits for tables. */
-	return read_kallsyms(symbolize);
-}
-
-static u64 kernel_text(const struct symbolize *symbolize)
-{
-	return symbolize->kallsyms ? kallsyms_text(symbolize->kallsyms) : 0;
-}
-
-static void place_kernel(struct symbolize *symbolize, u64 address, struct place *ret_place)
-{
-	const char *part = NULL, *name = NULL;
-	const struct module *module = NULL;
 	u64 offset;
 
-	for (int i = 0; i < 2 && !name; i++) {
-		if (symbolize->kallsyms)
-			name = kallsyms_find(symbolize->kallsyms, address, &part, &offset);
-		if (!name && !i)
-			read_kallsyms(symbolize);
+	*ret_part = NULL;
+	return kallsyms ? kallsyms_find(kallsyms, address, ret_part, &offset) : NULL;
+}
+
+/* What is not found may be found in what the kernel says now. */
+static void place_kernel(struct symbolize *symbolize, u64 address, struct place *ret_place)
+{
+	const struct kallsyms *kallsyms = symbolize->kernel_names.kallsyms;
+	const struct module *module = NULL;
+	const char *part, *name = find_kernel(kallsyms, address, &part);
+
+	if (!name) {
+		kernel_names_refresh(&symbolize->kernel_names);
+		kallsyms = symbolize->kernel_names.kallsyms;
+		name = find_kernel(kallsyms, address, &part);
 	}
 	if (name && part)
 		module = modules_kernel_part(&symbolize->modules, part);
 	if (module)
 		*ret_place = (struct place){module->id, address};
 	else
-		*ret_place = (struct place){MODULE_KERNEL_ID, address - kernel_text(symbolize)};
+		*ret_place = (struct place){MODULE_KERNEL_ID, address - text_begin(kallsyms)};
 }
 
-static const char *kernel_name(const struct symbolize *symbolize, const struct module *module,
+static const char *kernel_name(struct symbolize *symbolize, const struct module *module,
 			       u64 address)
 {
+	const struct kallsyms *kallsyms = symbolize->kernel_names.kallsyms;
 	const char *part;
-	u64 offset;
 
-	if (!symbolize->kallsyms)
-		return NULL;
 	if (module->kind == MODULE_KERNEL)
-		address += kernel_text(symbolize);
-	return kallsyms_find(symbolize->kallsyms, address, &part, &offset);
+		address += text_begin(kallsyms);
+	return find_kernel(kallsyms, address, &part);
 }
 
 /* --- places --- */

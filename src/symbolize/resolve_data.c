@@ -53,10 +53,11 @@ static void load_data(struct symbolize *symbolize, struct module *module)
 
 static const char *kernel_variable(struct symbolize *symbolize, u64 address, u64 *ret_offset)
 {
+	struct kernel_names *names = &symbolize->kernel_names;
 	const char *part;
 
-	if (!symbolize->is_kernel_data_tried && symbolize->kallsyms_fd >= 0 &&
-	    kallsyms_read_data(symbolize->kallsyms_fd, &symbolize->kernel_data))
+	if (!symbolize->is_kernel_data_tried && names->fd >= 0 &&
+	    kallsyms_read_data(names->fd, &symbolize->kernel_data))
 		symbolize->kernel_data = NULL;
 	symbolize->is_kernel_data_tried = true;
 	if (!symbolize->kernel_data)

@@ -7,6 +7,8 @@
 
 #include "../base/cleanup.h"
 
+#define ALIAS_MAX 64 /* names of one address that are sorted one by one */
+
 void spans_init(struct spans *spans, size_t max, size_t text_max)
 {
 	*spans = (struct spans){.max = max, .text_max = text_max};
@@ -78,15 +80,46 @@ static int by_address(const void *a, const void *b, void *text)
 	return strcmp((char *)text + left->name, (char *)text + right->name);
 }
 
+/* Many come by address, but not by order: how many at the front do, which are sorted then. */
+static size_t sort_front(struct spans *spans)
+{
+	for (size_t i = 1; i < spans->count; i++) {
+		struct span span = spans->items[i];
+		size_t to = i;
+
+		if (span.begin < spans->items[i - 1].begin)
+			return i;
+		while (to && i - to < ALIAS_MAX &&
+		       by_address(&spans->items[to - 1], &span, spans->text) > 0) {
+			spans->items[to] = spans->items[to - 1];
+			to--;
+		}
+		spans->items[to] = span;
+		if (i - to == ALIAS_MAX)
+			return 0; /* it is not worth it */
+	}
+	return spans->count;
+}
+
 void spans_sort(struct spans *spans)
 {
-	size_t i = 1;
+	size_t sorted = sort_front(spans), low = 0, high = sorted;
+	struct span *rest = spans->items + sorted;
 
-	while (i < spans->count &&
-	       by_address(&spans->items[i - 1], &spans->items[i], spans->text) <= 0)
-		i++;
-	if (i < spans->count) /* most files have them sorted, but for a few */
-		qsort_r(spans->items, spans->count, sizeof(*spans->items), by_address, spans->text);
+	if (sorted == spans->count)
+		return;
+	qsort_r(rest, spans->count - sorted, sizeof(*rest), by_address, spans->text);
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (by_address(&spans->items[middle], rest, spans->text) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < sorted) /* what is in front of the rest's first is where it belongs */
+		qsort_r(spans->items + low, spans->count - low, sizeof(*rest), by_address,
+			spans->text);
 }
 
 void spans_keep_best(struct spans *spans)

@@ -26,7 +26,7 @@ int symbolize_create(struct symbolize **ret_symbolize)
 
 	if (!symbolize)
 		return -ENOMEM;
-	symbolize->kallsyms_fd = -1;
+	symbolize->kernel_names.fd = -1;
 	resolve_init(&symbolize->resolver);
 	symbolize->mapped = calloc(SCAN_MAPPINGS_MAX, sizeof(*symbolize->mapped));
 	err = symbolize->mapped ? 0 : -ENOMEM;
@@ -55,11 +55,14 @@ void symbolize_free(struct symbolize *symbolize)
 	unwind_tables_free(symbolize->tables);
 	symbols_close(symbolize->data);
 	kallsyms_close(symbolize->kernel_data);
-	kallsyms_close(symbolize->kallsyms);
-	if (symbolize->kallsyms_fd >= 0)
-		close(symbolize->kallsyms_fd);
+	kernel_names_close(&symbolize->kernel_names);
 	free(symbolize->mapped);
 	free(symbolize);
+}
+
+int symbolize_kallsyms(struct symbolize *symbolize, int fd)
+{
+	return kernel_names_open(&symbolize->kernel_names, fd);
 }
 
 struct resolver *symbolize_resolver(struct symbolize *symbolize)
