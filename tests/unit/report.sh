@@ -75,9 +75,9 @@ check "a session without signals says so" says 0 "no signals" "$DWELL" report --
 changed() { cp "$2" "$dir/$1.dwell" && python3 -c 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])' "$dir/$1.dwell" "$3"; }
 changed deep "$signals" "INSERT INTO objects VALUES (7003, 1, '/srv/a-rather-long-name/of/several/folders/and/the-file-itself.log');
 	INSERT INTO series VALUES (900, 'files', 'latency', 500, 90, 3, 7003, 0);
-	INSERT INTO series_values VALUES (0, 900, 1, 20000000, 20000000, 0, 0, 0, '386:1');
+	INSERT INTO series_values VALUES (0, 900, 1, 20000000, 20000000, 0, 0, 0, 0, 0, '386:1');
 	INSERT INTO slow VALUES (0, 1900000000, 'files', 'latency', 500, 90, 501, 3, 7003, 0, 20000000, 0, 0, 0, 20000000, 0, 0, 0, 0, 0, 0, 0);"
-check "of a slow event on a long path, who did what stays" says 0 "latency server (500) sync /srv/a-" "$DWELL" report --signal files "$dir/deep.dwell"
+check "of a slow event on a long path, who did what stays" says 0 "server (500) sync /srv/a-" "$DWELL" report --signal files "$dir/deep.dwell"
 check "and the file's name" says 0 "/the-file-itself.log," "$DWELL" report --signal files "$dir/deep.dwell"
 # Ids of states never change: 7 is runq.woken, 17 blocked.child
 changed queue "$run" "UPDATE ledger SET state = 7 WHERE state = 17"
@@ -86,7 +86,7 @@ changed parents "$stacks" "UPDATE samples SET state = 17, weight_ns = weight_ns 
 changed again "$run" "INSERT INTO meta VALUES ('max_overhead', '7'), ('stack_one_in', '10'), ('freq', '199')"
 check "how to run it again has what was not the default" says 0 "--tier B -F 199 --stacks 1/10 --max-overhead 7" "$DWELL" report "$dir/again.dwell"
 changed sampled "$signals" "INSERT INTO series VALUES (900, 'syscalls', 'caller', 500, 90, 3, 0, 101);
-	INSERT INTO series_values VALUES (0, 900, 10, 20000000, 20000000, 0, 0, 0, '386:10')"
+	INSERT INTO series_values VALUES (0, 900, 10, 20000000, 20000000, 0, 0, 0, 0, 0, '386:10')"
 check "what is an estimate is not called exact" says 0 "of caller, which are estimated" "$DWELL" report --signal syscalls "$dir/sampled.dwell"
 check "stacks that wait for children are not the hot ones" says 0 "HOT STACKS of cpu" "$DWELL" report "$dir/parents.dwell"
 
