@@ -72,7 +72,8 @@ static const struct probe probes[] = {
 	BOTH(REALLOC),
 	BOTH(MEMALIGN),
 	BOTH(POSIX),
-	/* First, as an end without a beginning is passed over, but a beginning waits for its end. */
+	/* First, as an end without a beginning is passed over, but a beginning waits for its end.
+	 */
 	{.program = "alloc_end",
 	 .kind = PROBE_URETPROBE,
 	 .is_optional = true,
