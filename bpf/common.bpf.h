@@ -62,6 +62,8 @@ extern struct filters_map filters SEC(".maps");
 #include "path.bpf.h"
 #include "stack.bpf.h"
 #include "series.bpf.h"
+#include "pair.bpf.h"
+#include "slow.bpf.h"
 #include "label.bpf.h"
 #include "disk.bpf.h"
 #include "lock.bpf.h"

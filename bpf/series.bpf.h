@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * Counting in series: find the place of a key, add a value to its histogram; pair the two ends of
- * something that lasts; tell single events that were slow.
+ * Counting in series: find the place of a key, add a value to its histogram.
  *
  * Everything is atomic, as programs may interrupt each other on one CPU, and uprobes may be
  * preempted. Who has no place is counted in the "other" of its signal.
@@ -48,42 +47,11 @@ struct series_shares_map {
 	__type(value, struct series_share);
 };
 
-struct pairs_map {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, PAIRS_MAX);
-	__type(key, struct pair_key);
-	__type(value, struct pair);
-};
-
-/* Created for who needs it. */
-struct pairs_gone_map {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, SIGNAL_LIMIT);
-	__type(key, u32);
-	__type(value, struct pairs_gone);
-};
-
-struct slow_budget {
-	u64 second;
-	u64 used;
-};
-
-struct slow_budgets_map {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct slow_budget);
-};
-
 extern struct series_index_map series_index SEC(".maps");
 extern struct series_slots_map series_slots SEC(".maps");
 extern struct series_stripes_map series_stripes SEC(".maps");
 extern struct series_free_map series_free SEC(".maps");
 extern struct series_shares_map series_shares SEC(".maps");
-extern struct pairs_map pairs SEC(".maps");
-extern struct pairs_gone_map pairs_gone SEC(".maps");
-extern struct slow_budgets_map slow_budgets SEC(".maps");
 
 /* Is this signal measured? Known when the program is loaded: the rest is not even in it. */
 #define SIGNAL_IS_ON(NAME)                                                                         \
@@ -309,157 +277,6 @@ static __always_inline u64 series_weight_of_next(u64 *left)
 	}
 	*left = 1 + bpf_get_prandom_u32() % (2 * one_in - 1);
 	return one_in;
-}
-
-/* --- pairs --- */
-
-static __always_inline struct pairs_gone *pairs_gone_of(u32 signal)
-{
-	return bpf_map_lookup_elem(&pairs_gone, &signal);
-}
-
-/*
- * Probes are attached and detached one after the other, which takes milliseconds: until then, one
- * end of a thing is seen and the other is not. That is no loss; it is not counted at all.
- */
-static __always_inline bool pairs_are_whole(void)
-{
-	struct live_config *live = live_config();
-
-	return live && !live->is_partial;
-}
-
-/* True if there was room. */
-static __always_inline bool pair_put(struct pair_key *key, struct pair *pair)
-{
-	struct series_share *share;
-
-	if (!bpf_map_update_elem(&pairs, key, pair, BPF_ANY))
-		return true;
-	share = series_share_of(key->signal);
-	if (share)
-		__sync_fetch_and_add(&share->unpaired, 1);
-	return false;
-}
-
-/* A start: of a thing whose start is there already, the end was missed. True: it is one more. */
-static __always_inline bool pair_begin(struct pair_key *key, struct pair *pair)
-{
-	struct pair *before = bpf_map_lookup_elem(&pairs, key);
-
-	if (!pairs_are_whole())
-		return false;
-	if (before)
-		series_count(before->slot, orphan_starts);
-	return pair_put(key, pair) && !before;
-}
-
-/*
- * An end: true, and what its start left, is in *ret_pair. An end without a start is the caller's to
- * count, by series_count(slot, orphan_ends), or to pass over where starts were left out on purpose.
- */
-static __always_inline bool pair_end(struct pair_key *key, struct pair *ret_pair)
-{
-	struct pair *pair = bpf_map_lookup_elem(&pairs, key);
-
-	if (!pair)
-		return false;
-	*ret_pair = *pair;
-	return !bpf_map_delete_elem(&pairs, key); /* else it has expired at this very moment */
-}
-
-/* --- slow ones --- */
-
-/* What a thread had waited for so far, of each part: the difference of two is an event's own. */
-struct slow_mark {
-	u64 part[SLOW_PART_COUNT];
-};
-
-/* In the thread's own context, where no wait is open. */
-static __always_inline void slow_mark(const struct ledger_task *account, struct slow_mark *mark)
-{
-	const u64 *ns = account->ns;
-
-	mark->part[SLOW_PART_CPU] = 0; /* the rest */
-	mark->part[SLOW_PART_RUNQ] =
-		ns[STATE_RUNQ_WOKEN] + ns[STATE_RUNQ_PREEMPTED] + ns[STATE_RUNQ_THROTTLED];
-	mark->part[SLOW_PART_LOCK] = ns[STATE_BLOCKED_LOCK] + ns[STATE_BLOCKED_KERNEL_LOCK];
-	mark->part[SLOW_PART_DISK] = ns[STATE_BLOCKED_DISK] + ns[STATE_BLOCKED_PAGEIN];
-	mark->part[SLOW_PART_NET] = ns[STATE_BLOCKED_NET] + ns[STATE_BLOCKED_POLL];
-	mark->part[SLOW_PART_OTHER] = ns[STATE_BLOCKED_IDLE] + ns[STATE_BLOCKED_SLEEP] +
-				      ns[STATE_BLOCKED_PIPE] + ns[STATE_BLOCKED_CHILD] +
-				      ns[STATE_BLOCKED_STOPPED] + ns[STATE_BLOCKED_OTHER];
-	mark->part[SLOW_PART_DISK_QUEUE] = 0; /* of whom requests are known */
-	mark->part[SLOW_PART_DISK_SERVICE] = 0;
-}
-
-/* Worth a line of its own? The budget is taken by asking. */
-static __always_inline bool slow_is_told(u32 signal, u64 ns)
-{
-	struct live_config *live = live_config();
-	struct series_share *share;
-	struct slow_budget *budget;
-	u32 zero = 0;
-	u64 second;
-
-	if (!live || !live->slow_ns || ns < live->slow_ns)
-		return false;
-	budget = bpf_map_lookup_elem(&slow_budgets, &zero);
-	if (!budget)
-		return false;
-	second = bpf_ktime_get_ns() >> 30; /* nearly */
-	if (budget->second != second) {
-		budget->second = second;
-		budget->used = 0;
-	}
-	if (budget->used++ < live->slow_budget)
-		return true;
-	share = series_share_of(signal);
-	if (share)
-		__sync_fetch_and_add(&share->slow_unspoken, 1);
-	return false;
-}
-
-/* What a slow event says besides its series and its length. */
-struct slow_event {
-	u64 ns;
-	u64 stack;
-	u64 value[2];
-	const struct slow_mark *begin, *end; /* NULL: not known */
-	u32 tid;			     /* in an interrupt: whose it is; 0: not known */
-};
-
-static __always_inline void slow_send(struct task_struct *task, const struct series_key *key,
-				      const struct slow_event *event)
-{
-	struct rec_slow *rec = EMIT_RESERVE(SLOW, slow, task);
-	u64 rest = event->ns;
-
-	if (!rec)
-		return; /* counted */
-	/* In an interrupt the thread is anyone: then the series says whose it is. */
-	if (key->tgid && key->tgid != rec->hdr.tgid) {
-		rec->hdr.tgid = key->tgid;
-		rec->hdr.start_ns = key->start_ns;
-		rec->hdr.tid = event->tid;
-	}
-	rec->key = *key;
-	rec->ns = event->ns;
-	rec->stack = event->stack;
-	rec->value[0] = event->value[0];
-	rec->value[1] = event->value[1];
-	for (u32 i = 0; i < SLOW_PART_COUNT; i++) {
-		u64 part = 0;
-
-		if (event->begin && event->end)
-			part = event->end->part[i] - event->begin->part[i];
-		part = part < rest ? part : rest;
-		rest -= part;
-		rec->part[i] = part;
-	}
-	if (event->begin && event->end)
-		rec->part[SLOW_PART_CPU] = rest;
-	EMIT_SUBMIT(rec);
 }
 
 #endif
