@@ -88,6 +88,7 @@ END
 judge mixed counted fio parts matched submitted regions
 
 # A disk that is busy before dwell comes and after it is gone: only what was under way then lacks an end.
+# shellcheck disable=SC2091 # it is a command that fio() gives
 $(fio --name=through --rw=randread --bs=4k --ioengine=libaio --iodepth=4 --time_based --runtime=8 --output="$work/through.json") &
 busy=$!
 for i in 1 2 3; do
