@@ -138,6 +138,13 @@ static u64 cookie_of(const struct probe *spec, const struct late_file *file,
 							    : spec->cookie;
 }
 
+/* malloc and the like tell by their result that they failed: no exception passes them. */
+static bool may_have_return_probe(const struct site *site)
+{
+	return site->at_return == RETURN_MAY || site->at_return == RETURN_THROWS ||
+	       site->at_return == RETURN_BY_INSTRUCTION;
+}
+
 static void take_site(struct late *late, struct late_file *file, size_t probe,
 		      const struct site *site)
 {
@@ -149,7 +156,7 @@ static void take_site(struct late *late, struct late_file *file, size_t probe,
 	    spec->cookie != ALLOC_BY_FREE)
 		return;
 	if (!places || site->kind == SITE_RESOLVER || places->count == CAPTURE_PLACES_MAX ||
-	    (spec->kind != PROBE_UPROBE && site->at_return != RETURN_MAY))
+	    (spec->kind != PROBE_UPROBE && !may_have_return_probe(site)))
 		return;
 	for (u32 i = 0; i < places->count; i++)
 		if (places->offsets[i] == site->offset)

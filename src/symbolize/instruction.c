@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * x86-64, by tables of what follows an opcode. They leave out what no compiler writes into
- * functions of user space: what is left out is not known.
+ * functions of user space: what is left out is not known. Lengths and returns are all that is
+ * needed, on bytes that may be anything; a library that disassembles brings megabytes for the rest.
  */
 #include "instruction.h"
 
