@@ -104,10 +104,11 @@ static size_t sort_front(struct spans *spans)
 void spans_sort(struct spans *spans)
 {
 	size_t sorted = sort_front(spans), low = 0, high = sorted;
-	struct span *rest = spans->items + sorted;
+	struct span *rest;
 
 	if (sorted == spans->count)
 		return;
+	rest = spans->items + sorted;
 	qsort_r(rest, spans->count - sorted, sizeof(*rest), by_address, spans->text);
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
