@@ -39,7 +39,7 @@ struct series_key {
 struct series_stripe {
 	u64 sum;	       /* of values */
 	u64 max;	       /* since user space last took it */
-	u64 sums[SERIES_SUMS]; /* of what else its events had: bytes, ... (struct series_kind) */
+	u64 sums[SERIES_SUMS]; /* of what else its events had: bytes, ... (struct signal_view) */
 	u64 orphan_starts;
 	u64 orphan_ends;
 	u64 expired;
@@ -60,8 +60,10 @@ struct series_slot {
 	u32 is_ready;		   /* enum series_use, written last */
 	u32 is_led;		   /* 1: another one leads to it */
 	u32 beside[SERIES_BESIDE]; /* 1 + place; 0: not known yet */
-	u64 unused;		   /* all of it is in one cache line */
+	u64 unused[2];		   /* all of it is in one cache line */
 };
+
+_Static_assert(sizeof(struct series_slot) == 64, "one cache line");
 
 /* How much of all places a signal may have. User space writes the limit, and lowers `used`. */
 struct series_share {

@@ -168,9 +168,13 @@ static __always_inline bool series_is_at(const struct series_key *key, u32 slot)
 /* The place of a key, by way of where it was found before, which the caller keeps; 0 at first. */
 static __always_inline u32 series_find_again(struct series_key *key, u32 *place)
 {
-	if (!series_is_at(key, *place))
-		*place = series_find(key);
-	return *place;
+	u32 slot = *place; /* read once: who interrupts this may keep another there meanwhile */
+
+	if (series_is_at(key, slot))
+		return slot;
+	slot = series_find(key);
+	*place = slot;
+	return slot;
 }
 
 /* The place of a series that differs from another, the leader, in its kind alone. */

@@ -16,8 +16,9 @@
 #define REQ_OP_MASK 0xff
 #define ERRNO_MAX   4095
 
-#define PLACES_MAX	 256 /* 2^n */
-#define SIZE_CLASS_LEAST 12  /* log2: what is smaller is not told apart */
+#define PLACES_MAX	 256  /* 2^n */
+#define RESTING_MAX	 4096 /* 2^n */
+#define SIZE_CLASS_LEAST 12   /* log2: what is smaller is not told apart */
 
 /*
  * What is kept of a request beside its pair's own, in pair->value; pair->tag is its bytes. One that
@@ -49,6 +50,14 @@ struct {
 	__type(key, u32);
 	__type(value, u32);
 } block_places SEC(".maps");
+
+/* Addresses of requests whose pair may stay when they are done. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RESTING_MAX);
+	__type(key, u32);
+	__type(value, u64);
+} block_resting SEC(".maps");
 
 static __always_inline struct request_note *note_of(struct pair *pair)
 {
@@ -145,7 +154,7 @@ static __always_inline u32 find_submitted(struct series_key *key)
 static __always_inline void note_submitter(struct request_note *note, struct series_key key)
 {
 	struct ledger_task *account = key.detail == BLOCK_FLUSH ? NULL : account_of_current();
-	u32 *place;
+	u32 *place, slot;
 
 	note->submitted = SERIES_NONE;
 	if (!account)
@@ -153,9 +162,14 @@ static __always_inline void note_submitter(struct request_note *note, struct ser
 	series_of(&key, account);
 	key.kind = BLOCK_SUBMITTED;
 	place = place_of(&key);
-	if (place && !series_is_at(&key, *place))
-		*place = find_submitted(&key);
-	note->submitted = place ? *place : SERIES_NONE;
+	if (!place)
+		return; /* cannot be */
+	slot = *place;	/* read once: another CPU may keep another there meanwhile */
+	if (!series_is_at(&key, slot)) {
+		slot = find_submitted(&key);
+		*place = slot;
+	}
+	note->submitted = slot;
 	note->tid = account->tid;
 	note->call_ns = account->call_ns;
 }
@@ -224,6 +238,7 @@ int BPF_PROG(block_issue, struct request *request)
 
 	if (pair && note_of(pair)->is_open && !note_of(pair)->issue_ns) {
 		note_of(pair)->issue_ns = now;
+		note_of(pair)->is_back = 0;
 		pair->tag = note_of(pair)->done + request->__data_len;
 	} else { /* at once; or the last request at this address has ended unseen */
 		request_begin(request, pair, now, now);
@@ -245,9 +260,24 @@ int BPF_PROG(block_requeue, struct request *request)
 	return 0;
 }
 
-/* Nothing is under way at its address. */
-static __always_inline void request_rest(struct pair *pair, u64 now)
+/*
+ * Nothing is under way at its address. The next request there uses the pair again, which is faster
+ * than to take it out and put one in; but the table is all signals', so only so many may stay.
+ */
+static __always_inline void request_rest(struct pair_key *key, struct pair *pair, u64 now)
 {
+	u64 address = 0, *resting;
+	u32 place;
+
+	bpf_probe_read_kernel(&address, sizeof(address), &key->id); /* a number, no pointer */
+	place = object_mix(address, 0) & (RESTING_MAX - 1);
+	resting = bpf_map_lookup_elem(&block_resting, &place);
+	if (resting && !*resting)
+		*resting = address;
+	if (!resting || *resting != address) {
+		bpf_map_delete_elem(&pairs, key);
+		return;
+	}
 	note_of(pair)->is_open = note_of(pair)->is_back = 0;
 	pair->slot = SERIES_NONE;
 	pair->begin_ns = now;
@@ -261,7 +291,7 @@ int BPF_PROG(block_merge, struct request *request)
 	struct pair *pair = bpf_map_lookup_elem(&pairs, &key);
 
 	if (pair)
-		request_rest(pair, bpf_ktime_get_ns());
+		request_rest(&key, pair, bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -390,6 +420,6 @@ int BPF_PROG(block_complete, struct request *request, int error, unsigned int by
 		return 0; /* a part of it */
 	now = bpf_ktime_get_ns();
 	request_end(request, device, pair, now);
-	request_rest(pair, now);
+	request_rest(&key, pair, now);
 	return 0;
 }

@@ -56,8 +56,8 @@ static __noinline void disk_send(struct gendisk *disk, u32 device)
 
 static __always_inline void region_grow(struct block_region *region, u64 bytes)
 {
-	region->bytes += bytes;
-	region->requests++;
+	__sync_fetch_and_add(&region->bytes, bytes);
+	__sync_fetch_and_add(&region->requests, 1);
 }
 
 /* One that is new takes the place of the least. */

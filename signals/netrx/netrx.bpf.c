@@ -22,7 +22,6 @@ struct netrx_cpu {
 	u64 group;     /* 1 + the first CPU of this one's group; 0: not yet known */
 	u64 raised_ns[NETRX_VECTOR_COUNT];	  /* asked for, and has not begun; 0: not */
 	u64 again_ns[NETRX_VECTOR_COUNT];	  /* asked for once more since; 0: not */
-	u64 matched[NETRX_VECTOR_COUNT];	  /* how often it began as it was asked for */
 	u32 places[NETRX_KIND_COUNT][PLACES_MAX]; /* where their series were found, by vector */
 };
 

@@ -174,7 +174,8 @@ static bool has_news(const struct series *series, u32 slot)
 {
 	const struct told *told = &series->told[slot];
 
-	return SUM(series, slot, sum) != told->sum ||
+	return SUM(series, slot, sum) != told->sum || SUM(series, slot, sums[0]) != told->sums[0] ||
+	       SUM(series, slot, sums[1]) != told->sums[1] ||
 	       (u32)SUM(series, slot, buckets[0]) != told->buckets[0] ||
 	       SUM(series, slot, orphan_starts) != told->orphan_starts ||
 	       SUM(series, slot, orphan_ends) != told->orphan_ends ||
@@ -314,11 +315,15 @@ static void expire_pairs(struct capture *capture)
 
 /* --- places that are taken back --- */
 
+/* Those that it leads to come first: a new leader must not find one that is on its way out. */
 static void release(struct series *series, u32 slot, u64 pair_limit_ns)
 {
 	const struct series_slot *place = &series->slots[slot];
 	u32 signal = series->slots[slot].key.signal;
 
+	for (u32 i = 0; !place->is_led && i < SERIES_BESIDE; i++)
+		if (place->beside[i] && place->beside[i] <= SERIES_MAX)
+			release(series, place->beside[i] - 1, pair_limit_ns);
 	if (bpf_map_delete_elem(series->index_fd, &series->slots[slot].key))
 		return;
 	series->told[slot].resting = REST_LOOKS;
@@ -326,9 +331,6 @@ static void release(struct series *series, u32 slot, u64 pair_limit_ns)
 	series->slots[slot].is_ready = SERIES_RESTING;
 	if (signal < SIGNAL_LIMIT && READ(series->shares[signal].used))
 		__atomic_fetch_sub(&series->shares[signal].used, 1, __ATOMIC_RELAXED);
-	for (u32 i = 0; !place->is_led && i < SERIES_BESIDE; i++)
-		if (place->beside[i] && place->beside[i] <= SERIES_MAX)
-			release(series, place->beside[i] - 1, pair_limit_ns);
 }
 
 static void give_away(struct series *series, u32 slot)

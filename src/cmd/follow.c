@@ -43,7 +43,7 @@ static int start_session(struct follow *follow)
 static void start_mappings(struct follow *follow)
 {
 	const struct stack_options *stacks = &follow->options->stacks;
-	u64 until_ns = clock_now_ns() + PREPARE_NS;
+	u64 until_ns;
 
 	if (mappings_open(follow->capture, follow->worker, stacks->lines, stacks->inlines,
 			  &follow->mappings))
@@ -55,6 +55,7 @@ static void start_mappings(struct follow *follow)
 	/* A command that is held is still us: libraries that most programs have are known then. */
 	if (follow->options->command)
 		mappings_want(follow->mappings, (u32)follow->target.pid);
+	until_ns = clock_now_ns() + PREPARE_NS;
 	do
 		mappings_attend(follow->mappings, until_ns);
 	while (mappings_deadline(follow->mappings) <= clock_now_ns() && clock_now_ns() < until_ns);

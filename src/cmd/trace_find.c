@@ -183,14 +183,14 @@ static int take_site(struct trace *trace, const struct trace_word *word, int fd,
 	place->offset = site->offset;
 	place->counter = site->semaphore;
 	place->price = site->price;
-	if (site->at_return == RETURN_BY_INSTRUCTION)
-		err = take_returns(trace, place, site);
 	if (site->kind == SITE_USDT)
 		take_usdt_args(place, site);
 	else if (!word->role && !trace->count_only && site->kind != SITE_OFFSET) {
 		place->spec.role = FUNC_CALL;
 		place->has_return = true;
 	}
+	if (place->has_return && site->at_return == RETURN_BY_INSTRUCTION)
+		err = take_returns(trace, place, site);
 	return err;
 }
 

@@ -312,6 +312,8 @@ static void finish_rows(struct reading *reading)
 	}
 }
 
+#define VALUES "window, series, count, sum, max, orphan_starts, orphan_ends, expired"
+
 int signals_read_series(sqlite3 *db, struct digest *digest)
 {
 	struct reading reading = {.digest = digest};
@@ -323,11 +325,11 @@ int signals_read_series(sqlite3 *db, struct digest *digest)
 	err = query_table(db, "series", "id, signal, kind, pid, start_ns, detail, object, more",
 			  NULL, on_series, &reading);
 	if (!err)
-		err = query_table(
-			db, "series_values",
-			"window, series, count, sum, max, orphan_starts, orphan_ends, expired, "
-			"sum1, sum2",
-			NULL, on_sums, &reading);
+		err = query_table(db, "series_values",
+				  query_has_column(db, "series_values", "sum1") ? VALUES
+					  ", sum1, sum2"
+										: VALUES ", 0, 0",
+				  NULL, on_sums, &reading);
 	if (!err)
 		err = choose_rows(&reading);
 	if (!err)

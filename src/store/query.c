@@ -84,6 +84,12 @@ int query_groups(sqlite3 *db, const char *table, const char *columns, const char
 	return err;
 }
 
+bool query_has_column(sqlite3 *db, const char *table, const char *column)
+{
+	return sqlite3_table_column_metadata(db, NULL, table, column, NULL, NULL, NULL, NULL,
+					     NULL) == SQLITE_OK;
+}
+
 u64 query_u64(sqlite3_stmt *row, int column)
 {
 	return (u64)sqlite3_column_int64(row, column);

@@ -26,6 +26,9 @@ int query_table(sqlite3 *db, const char *table, const char *columns, const char 
 int query_groups(sqlite3 *db, const char *table, const char *columns, const char *group,
 		 const char *order, query_row_fn *on_row, void *context);
 
+/* Has it this column? Tables of an older minor version may have fewer. */
+bool query_has_column(sqlite3 *db, const char *table, const char *column);
+
 u64 query_u64(sqlite3_stmt *row, int column);	/* any bits */
 u64 query_count(sqlite3_stmt *row, int column); /* a time or number: not negative */
 void query_text(sqlite3_stmt *row, int column, char *to, size_t size);

@@ -13,6 +13,7 @@
 
 #define STRINGS_MAX (256u << 20)
 #define READ_MAX    256 /* functions whose instructions are read: as many as can be traced */
+#define TRIES_MAX   4	/* to read one */
 
 /* Functions that do not return as others do; a return probe would break the process. */
 static const char *const odd_returns[] = {
@@ -134,29 +135,55 @@ static void find_returns(const struct elf_file *file, const struct spans *spans,
 		site->at_return = RETURN_BY_INSTRUCTION;
 }
 
-/* Whichever of its names it was found by: one may tell of it, one may be that of its other part. */
-static void settle_one(const struct elf_file *file, const struct spans *spans, struct site *site,
-		       bool is_read)
-{
+/* A site by its address, as functions have it. */
+struct judged {
 	u64 address;
+	struct site *site;
+	u32 tries; /* to read its instructions: each of its names may have another length */
+};
 
-	if (!sites_address_of(file, site->offset, &address))
+static int by_address(const void *a, const void *b)
+{
+	const struct judged *left = a, *right = b;
+
+	return left->address < right->address ? -1 : left->address > right->address;
+}
+
+/* Whichever of its names it was found by: one may tell of it, one may be that of its other part. */
+static void settle(const struct elf_file *file, const struct spans *spans, const struct span *span,
+		   struct judged *judged, bool is_read)
+{
+	struct site *site = judged->site;
+
+	if (site_returns_oddly(spans_name(spans, span)))
+		site->at_return = RETURN_TWICE;
+	if (site->at_return != RETURN_THROWS || !is_read || site->size != span->size ||
+	    judged->tries == TRIES_MAX)
 		return;
-	for (size_t i = 0; i < spans->count; i++) {
-		const struct span *span = &spans->items[i];
-
-		if (span->begin != address)
-			continue;
-		if (site_returns_oddly(spans_name(spans, span)))
-			site->at_return = RETURN_TWICE;
-		if (site->at_return == RETURN_THROWS && is_read && site->size == span->size)
-			find_returns(file, spans, span, site);
-	}
+	judged->tries++;
+	find_returns(file, spans, span, site);
 }
 
 void site_settle_returns(const struct elf_file *file, const struct spans *spans,
 			 struct sites *sites)
 {
-	for (size_t i = 0; i < sites->count; i++)
-		settle_one(file, spans, &sites->items[i], sites->count <= READ_MAX);
+	_cleanup_free_ struct judged *all = calloc(sites->count, sizeof(*all));
+	size_t count = 0;
+
+	for (size_t i = 0; i < sites->count; i++) {
+		if (!all) /* no memory: nothing is known of any */
+			sites->items[i].at_return = RETURN_NO_START;
+		if (all && sites_address_of(file, sites->items[i].offset, &all[count].address))
+			all[count++].site = &sites->items[i];
+	}
+	if (!count)
+		return;
+	qsort(all, count, sizeof(*all), by_address);
+	for (size_t i = 0; i < spans->count; i++) {
+		const struct judged wanted = {.address = spans->items[i].begin};
+		struct judged *found = bsearch(&wanted, all, count, sizeof(*all), by_address);
+
+		if (found)
+			settle(file, spans, &spans->items[i], found, sites->count <= READ_MAX);
+	}
 }

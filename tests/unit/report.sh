@@ -88,6 +88,8 @@ check "how to run it again has what was not the default" says 0 "--tier B -F 199
 changed sampled "$signals" "INSERT INTO series VALUES (900, 'syscalls', 'caller', 500, 90, 3, 0, 101);
 	INSERT INTO series_values VALUES (0, 900, 10, 20000000, 20000000, 0, 0, 0, 0, 0, '386:10')"
 check "what is an estimate is not called exact" says 0 "of caller, which are estimated" "$DWELL" report --signal syscalls "$dir/sampled.dwell"
+changed older "$signals" "ALTER TABLE series_values DROP COLUMN sum1; ALTER TABLE series_values DROP COLUMN sum2"
+check "a session of an older minor version is read" says 0 "SIGNAL runq" "$DWELL" report --signal runq "$dir/older.dwell"
 check "stacks that wait for children are not the hot ones" says 0 "HOT STACKS of cpu" "$DWELL" report "$dir/parents.dwell"
 
 check "a part is taken" says 0 "slice: from 1.000 s to 2.000 s, 1 whole window" "$DWELL" report "$server@1.2s-1900ms"
