@@ -17,7 +17,11 @@ double governor_share(const struct governor_reading *reading)
 
 enum governor_step governor_judge(struct governor *governor, const struct governor_reading *reading)
 {
-	if (governor->limit <= 0 || governor_share(reading) <= governor->limit) {
+	bool is_first = !governor->has_begun;
+
+	governor->has_begun = true;
+	governor->is_alert = governor->limit > 0 && governor_share(reading) > governor->limit;
+	if (!governor->is_alert || is_first) {
 		governor->strikes = 0;
 		return GOVERNOR_STAY;
 	}

@@ -30,6 +30,8 @@ struct governor {
 	bool has_split;
 	bool has_stacks;
 	bool has_detail;
+	bool has_begun;	      /* the first measurement was there */
+	bool is_alert;	      /* the last one was above the limit: look again soon */
 	unsigned int strikes; /* measurements above the limit, one after the other */
 };
 
@@ -44,8 +46,9 @@ struct governor_reading {
 double governor_share(const struct governor_reading *reading);
 
 /*
- * has_signals and has_split are kept up to date by the caller, who knows whether a signal is left,
- * and a process that has Tier B.
+ * The first reading is no ground for a step: it has what the start costs once, such as the tables
+ * of all programs that run already. It does ask for a second look. has_signals and has_split are
+ * kept up to date by the caller, who knows whether a signal is left, and a process that has Tier B.
  */
 enum governor_step governor_judge(struct governor *governor,
 				  const struct governor_reading *reading);

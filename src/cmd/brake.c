@@ -200,5 +200,5 @@ enum governor_step brake_judge(struct brake *brake, const struct governor_readin
 
 bool brake_is_alert(const struct brake *brake, enum governor_step step)
 {
-	return brake->governor.strikes || step != GOVERNOR_STAY;
+	return brake->governor.is_alert || step != GOVERNOR_STAY;
 }

@@ -42,6 +42,7 @@ static void dear_capture_gives_up_step_by_step(void **state)
 
 	(void)state;
 	governor.has_signals = true;
+	judge(&governor, 30000000); /* the start */
 	judge(&governor, 30000000);
 	assert_int_equal(judge(&governor, 30000000), GOVERNOR_SIGNAL_OFF);
 	judge(&governor, 30000000);
@@ -58,6 +59,30 @@ static void dear_capture_gives_up_step_by_step(void **state)
 	assert_int_equal(judge(&governor, 30000000), GOVERNOR_DETAIL_OFF);
 	judge(&governor, 30000000);
 	assert_int_equal(judge(&governor, 30000000), GOVERNOR_DETACH);
+}
+
+/* What the start costs is in the first reading: the two after it decide. */
+static void dear_start_is_forgiven(void **state)
+{
+	struct governor governor = {.limit = 0.01, .has_stacks = true};
+
+	(void)state;
+	assert_int_equal(judge(&governor, 300000000), GOVERNOR_STAY);
+	assert_true(governor.is_alert);
+	assert_int_equal(judge(&governor, 30000000), GOVERNOR_STAY);
+	assert_true(governor.is_alert);
+	assert_int_equal(judge(&governor, 20000000), GOVERNOR_STAY);
+	assert_false(governor.is_alert);
+}
+
+static void capture_that_stays_dear_gives_up_with_its_third_reading(void **state)
+{
+	struct governor governor = {.limit = 0.01, .has_stacks = true};
+
+	(void)state;
+	assert_int_equal(judge(&governor, 30000000), GOVERNOR_STAY);
+	assert_int_equal(judge(&governor, 30000000), GOVERNOR_STAY);
+	assert_int_equal(judge(&governor, 30000000), GOVERNOR_STACKS_OFF);
 }
 
 static void no_limit_is_no_limit(void **state)
@@ -123,6 +148,8 @@ int main(void)
 		cmocka_unit_test(cheap_capture_gives_up_nothing),
 		cmocka_unit_test(one_dear_reading_is_forgiven),
 		cmocka_unit_test(dear_capture_gives_up_step_by_step),
+		cmocka_unit_test(dear_start_is_forgiven),
+		cmocka_unit_test(capture_that_stays_dear_gives_up_with_its_third_reading),
 		cmocka_unit_test(no_limit_is_no_limit),
 		cmocka_unit_test(limit_is_a_percentage),
 		cmocka_unit_test(tally_names_who_has_most),
