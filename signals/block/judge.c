@@ -57,6 +57,19 @@ static void judge_sum(const struct disk *disk, struct remarks *remarks)
 		       disk->name, FIGURE_TIME((u64)parts), FIGURE_TIME((u64)total));
 }
 
+/* How little of the requests' time was in the queue: a share that rounds to nothing is in words. */
+static const char *queued(const struct disk *disk, char *buf, size_t size)
+{
+	double percent =
+		100 * (double)disk->of[BLOCK_QUEUE].sum / (double)disk->of[BLOCK_TOTAL].sum;
+
+	if (percent < 0.5)
+		snprintf(buf, size, "next to none");
+	else
+		snprintf(buf, size, "only %.0f %%", percent);
+	return buf;
+}
+
 static void judge_disk(const struct disk *disk, struct remarks *remarks)
 {
 	const struct hist *queue = &disk->of[BLOCK_QUEUE], *service = &disk->of[BLOCK_SERVICE];
@@ -77,10 +90,9 @@ static void judge_disk(const struct disk *disk, struct remarks *remarks)
 		       FIGURE_TIME(p99(queue)), FIGURE_TIME((u64)mean(service)));
 	else if (p99(service) >= SLOW_NS)
 		remark(remarks,
-		       "%s is slow: one request in a hundred took it %s or more, and only "
-		       "%.0f %% of the time was spent in the queue",
-		       disk->name, FIGURE_TIME(p99(service)),
-		       100 * (double)queue->sum / (double)total->sum);
+		       "%s is slow: one request in a hundred took it %s or more, and %s of the "
+		       "time was spent in the queue",
+		       disk->name, FIGURE_TIME(p99(service)), queued(disk, (char[32]){0}, 32));
 	if (median > 0 && (double)p99(total) > TAIL_TIMES * median && p99(total) >= QUEUES_NS)
 		remark(remarks,
 		       "%s: its average, %s, hides its tail: half of the requests took up to "

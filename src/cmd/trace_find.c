@@ -298,7 +298,8 @@ static int find_in_file(struct trace *trace, struct worker *worker, const struct
 	}
 	err = take_sites(trace, worker, word, fd, result.count);
 	if (!err && is_pattern(word->name))
-		log_info("%s:%s: %u places", word->file, word->name, trace->place_count - before);
+		log_info("%s:%s: %u place%s", word->file, word->name, trace->place_count - before,
+			 trace->place_count - before == 1 ? "" : "s");
 	return err;
 }
 
@@ -348,7 +349,7 @@ int trace_find(struct trace *trace, struct worker *worker)
 		err = -ENOENT;
 	}
 	if (!err && trace->skipped)
-		log_info("%u places were left out, as they cannot be measured, or are dangerous",
-			 trace->skipped);
+		log_info("left out, as they cannot be measured, or are dangerous: %u place%s",
+			 trace->skipped, trace->skipped == 1 ? "" : "s");
 	return err;
 }

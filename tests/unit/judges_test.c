@@ -120,6 +120,26 @@ static void tail_of_a_disk_is_told(void **state)
 	assert_non_null(strstr(said, "took up to 23.7 us, and one in a hundred 5.00 ms or more"));
 }
 
+/* A disk that takes 50 ms for each request, after some time in the queue. */
+static const char *judge_slow_disk(u64 queue_ns)
+{
+	const u64 ns[] = {queue_ns, 50 * NS_PER_MS, queue_ns + 50 * NS_PER_MS};
+	struct made_up made = {0};
+
+	for (u8 kind = 0; kind < 3; kind++) /* queue, service, total */
+		add_values(add_row(&made, kind, 0, "sda"), ns[kind], 100);
+	return judge(&signal_block, &made);
+}
+
+static void little_time_in_a_queue_is_in_words(void **state)
+{
+	(void)state;
+	assert_non_null(strstr(judge_slow_disk(1000),
+			       "and next to none of the time was spent in the queue"));
+	assert_non_null(strstr(judge_slow_disk(2 * NS_PER_MS),
+			       "and only 4 % of the time was spent in the queue"));
+}
+
 static void storm_of_wakeups_is_told(void **state)
 {
 	struct made_up made = {0};
@@ -182,6 +202,7 @@ int main(void)
 		cmocka_unit_test(hump_at_the_tick_is_told),
 		cmocka_unit_test(waits_around_the_tick_are_no_hump),
 		cmocka_unit_test(tail_of_a_disk_is_told),
+		cmocka_unit_test(little_time_in_a_queue_is_in_words),
 		cmocka_unit_test(storm_of_wakeups_is_told),
 		cmocka_unit_test(starvation_is_told),
 		cmocka_unit_test(peer_that_answers_late_is_told),
