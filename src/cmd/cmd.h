@@ -36,6 +36,9 @@ int cmd_parse_ids(const char *option, const char *list, u32 *ids, size_t max, si
 /* --kind=cpu|blocked, of samples: 0, or -EINVAL, told. */
 int cmd_parse_kind(const char *name, u32 *ret_kind);
 
+/* "cpu.user", or "blocked" for all that begin so: 0, or -EINVAL, told with all that there are. */
+int cmd_parse_state(const char *option, const char *name, const char **ret_state);
+
 /* --debuginfod[=SECONDS]; NULL: none were given: 0, or -EINVAL, told. */
 int cmd_parse_debuginfod(const char *seconds, struct fetch_request *ret_request);
 

@@ -9,6 +9,7 @@
 #include "../base/log.h"
 #include "../base/text.h"
 #include "../model/profile.h"
+#include "../model/state.h"
 #include "../report/report.h"
 #include "../symbolize/debuginfod.h"
 #include "cmd.h"
@@ -65,6 +66,24 @@ int cmd_parse_kind(const char *name, u32 *ret_kind)
 			return 0;
 		}
 	log_error("--kind is cpu or blocked, not '%s'", name);
+	return -EINVAL;
+}
+
+int cmd_parse_state(const char *option, const char *name, const char **ret_state)
+{
+	char list[1024] = "";
+
+	for (int i = 0; i < STATE_COUNT; i++) {
+		if (profile_state_fits(name, state_names[i])) {
+			*ret_state = name;
+			return 0;
+		}
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
+			 state_names[i]);
+	}
+	log_error("%s takes a state of the ledger, not '%s': runq or blocked for all that begin "
+		  "so, or one of %s",
+		  option, name, list);
 	return -EINVAL;
 }
 

@@ -123,8 +123,7 @@ static int parse_option(int option, struct options *options)
 		options->filter.one_kind = true;
 		return cmd_parse_kind(optarg, &options->filter.kind);
 	case 'z':
-		options->filter.state = optarg;
-		return 0;
+		return cmd_parse_state("--state", optarg, &options->filter.state);
 	case 'p':
 		options->filter.pids = options->pids;
 		return cmd_parse_ids("--pid", optarg, options->pids, IDS_MAX,

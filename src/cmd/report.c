@@ -122,12 +122,10 @@ static int parse_stacks_option(int option, struct report_options *report)
 		report->one_kind = report->stacks = true;
 		return cmd_parse_kind(optarg, &report->kind);
 	case 'z':
-		report->state = optarg;
 		report->stacks = true;
-		return 0;
+		return cmd_parse_state("--state", optarg, &report->state);
 	case 'w':
-		report->why = optarg;
-		return 0;
+		return cmd_parse_state("--why", optarg, &report->why);
 	}
 	report->stacks = true;
 	return 0;

@@ -273,8 +273,7 @@ static int choose_states(struct reader *reader)
 	}
 	if (any)
 		return 0;
-	log_error("'%s' is no state of the ledger: such as cpu, cpu.user, blocked, blocked.lock; "
-		  "dwell-run(1) has them all",
+	log_error("this session's ledger has no state '%s': another version of dwell made it",
 		  wanted);
 	return -EINVAL;
 }

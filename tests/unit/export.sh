@@ -75,6 +75,6 @@ check "a session without samples is said" says 0 "no samples" "$DWELL" export -f
 check "no format is wrong usage" says 64 "needs a format" "$DWELL" export "$stacks"
 check "an unknown format is wrong usage" says 64 "folded, pprof, speedscope, svg" "$DWELL" export -f flame "$stacks"
 check "an unknown weight is wrong usage" says 64 "--weight is" "$DWELL" export -f svg --weight kg "$stacks"
-check "an unknown state is said" says 1 "no state of the ledger" "$DWELL" export -f svg --state cpus "$stacks"
+check "an unknown state is said" says 64 "--state takes a state" "$DWELL" export -f svg --state cpus "$stacks"
 check "no session is wrong usage" says 64 "needs a session" "$DWELL" export -f svg
 finish
