@@ -283,8 +283,8 @@ static int attach_places(const struct capture *capture, struct capture_probe *pr
 		probe->spec = &one;
 		err = attach_one(capture, probe);
 		probe->spec = spec;
-		/* What this kernel cannot do at all is told once, with its cause. */
-		if (err && err != -EOPNOTSUPP)
+		/* What is so for all of them is told once, with its cause. */
+		if (err && err != -EOPNOTSUPP && !(err == -ESRCH && place->pid))
 			log_info("no probe at %s: %s", place->name, strerror(-err));
 	}
 	return probe->link_count ? 0 : err;

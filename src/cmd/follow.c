@@ -402,12 +402,12 @@ void follow_run(const struct follow_options *options, struct follow_result *ret_
 	*ret_result =
 		(struct follow_result){.files = {.db_fd = -1, .wal_fd = -1}, .status = EXIT_FAILED};
 	if (!start(&follow)) {
-		ret_result->status = EXIT_UNSUPPORTED;
-		if (!follow_attach(&follow)) {
-			ret_result->status = EXIT_FAILED;
-			if (!start_session(&follow))
-				follow_tasks(&follow);
-		}
+		int err = follow_attach(&follow);
+
+		if (err && err != -ESRCH)
+			ret_result->status = EXIT_UNSUPPORTED;
+		if (!err && !start_session(&follow))
+			follow_tasks(&follow);
 	}
 	interrupts_release(&follow.interrupts);
 	minutes_close(&follow.minutes);

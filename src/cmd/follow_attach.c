@@ -83,7 +83,7 @@ int follow_attach(struct follow *follow)
 		.on_row = brake_row,
 		.row_context = &follow->brake,
 	};
-	int err = choose_tier(follow);
+	int err = choose_tier(follow), refused;
 
 	if (err)
 		return err;
@@ -122,5 +122,6 @@ int follow_attach(struct follow *follow)
 						       follow->capture);
 	if (!err)
 		err = capture_attach(follow->capture);
-	return probes_check(&follow->probes, follow->capture) ? -EOPNOTSUPP : err;
+	refused = probes_check(&follow->probes, follow->capture);
+	return refused ? refused : err;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "../base/cleanup.h"
@@ -135,6 +136,14 @@ static bool has_last_resort(const struct probe_list *list, const char *program)
 	return false;
 }
 
+/* The process that a probe was for, if it has ended; 0: it has not, or the probe was for all. */
+static pid_t gone_process(const struct probe *probe, const struct failure *failure)
+{
+	pid_t pid = probe->place_count ? probe->places[0].pid : probe->pid;
+
+	return failure->err == ESRCH ? pid : 0;
+}
+
 /* A ledger with a hole would not close; without an optional hook there is less to tell. */
 int probes_check(const struct probe_list *list, const struct capture *capture)
 {
@@ -145,12 +154,18 @@ int probes_check(const struct probe_list *list, const struct capture *capture)
 
 		if (!failure->err)
 			continue;
+		if (gone_process(probe, failure)) {
+			log_error("cannot follow: process %d has ended before the measurement "
+				  "began; choose one that still runs",
+				  gone_process(probe, failure));
+			return -ESRCH;
+		}
 		doctor_explain(failure, &cause);
 		if (!probe->is_optional && !is_replaced(list, capture, probe->program) &&
 		    !has_last_resort(list, probe->program) && !is_spare(list, capture, probe)) {
 			log_error("cannot follow: %s: %s → %s", probe->program, cause.text,
 				  cause.remedy);
-			return -failure->err;
+			return -EOPNOTSUPP;
 		}
 		log_verbose("without %s: %s → %s", probe->program, cause.text, cause.remedy);
 	}

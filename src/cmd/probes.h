@@ -30,7 +30,8 @@ const char *probes_demanding(const struct follow_options *options);
 /* How many places for series each of these signals may have, so that all together fit. */
 void probes_share(u64 signals, u32 ret_limits[SIGNAL_LIMIT]);
 
-/* After they were attached: 0, or -errno, told. */
+/* After they were attached: 0, or told: -ESRCH if whom they were for has ended, else -EOPNOTSUPP.
+ */
 int probes_check(const struct probe_list *list, const struct capture *capture);
 
 /* Runs iterators whose names end so: 0 or the first -errno. */

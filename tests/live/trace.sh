@@ -42,6 +42,19 @@ near() {
 		exit !(n > 0 && (by <= 0.02 * b || by <= 100000 * n)) }'
 }
 
+# A process that ends while dwell starts, made to last: dead, and not yet waited for.
+tells_of_the_dead() {
+	local parent status=0
+	sh -c 'sleep 0.2 & echo $! >"$0"; exec sleep 30' "$work/dead" &
+	parent=$!
+	until [ -s "$work/dead" ] && grep -q '^State:.*Z' "/proc/$(cat "$work/dead")/status"; do sleep 0.05; done
+	refuses "process $(cat "$work/dead") has ended before" -p "$(cat "$work/dead")" -d 1 -u "$ORACLE:main" &&
+		! grep -q "this kernel\|No such process" "$work/err" || status=1
+	kill "$parent"
+	wait "$parent" 2>/dev/null
+	return $status
+}
+
 refuses() {
 	local reason=$1
 	shift
@@ -149,6 +162,7 @@ fi
 
 # --- what is refused, and what is not there
 
+check "a process that has ended meanwhile is no fault of the kernel" tells_of_the_dead
 check "a key must be known at both ends" refuses 'is not known at' -n --key arg1 \
 	--from "u:$ORACLE:traced_read" --to "ur:$ORACLE:traced_write"
 check "so must what is returned" refuses 'is not known at' -n --key ret --from "ur:$ORACLE:traced_read" \
