@@ -24,6 +24,24 @@ static void part_name(const struct profile *profile, const struct stack_part *pa
 		format_add(buf, size, "  %s", ESCAPED(module));
 }
 
+static void print_heads(const struct page *page, const struct report_options *options,
+			bool with_effective)
+{
+	int at = fprintf(page->out, "%s%7s%s %7s%s %8s%s %7s%s  ", page_ink(page, INK_FAINT),
+			 "self", options->sort == STACKS_SORT_SELF ? "*" : " ", "total",
+			 options->sort == STACKS_SORT_TOTAL ? "*" : " ", "weighted",
+			 options->sort == STACKS_SORT_WEIGHTED ? "*" : " ", "samples",
+			 with_effective ? " effective" : "");
+	const char *what = "function, module";
+
+	at -= (int)strlen(page_ink(page, INK_FAINT));
+	if (options->by == STACKS_BY_MODULE)
+		what = "module";
+	else if (at + (int)strlen(what) > page->columns)
+		what = "function"; /* nor is there room for modules */
+	fprintf(page->out, "%s%s\n", what, page_ink(page, INK_PLAIN));
+}
+
 int text_parts(const struct digest *digest, const struct page *page,
 	       const struct stack_group *group)
 {
@@ -36,12 +54,7 @@ int text_parts(const struct digest *digest, const struct page *page,
 	int err = stacks_parts(&digest->profile, group, options, &parts, &weighted);
 	size_t shown = 0;
 
-	fprintf(page->out, "%s%7s%s %7s%s %8s%s %7s%s  %s%s\n", page_ink(page, INK_FAINT), "self",
-		by_self ? "*" : " ", "total", options->sort == STACKS_SORT_TOTAL ? "*" : " ",
-		"weighted", options->sort == STACKS_SORT_WEIGHTED ? "*" : " ", "samples",
-		with_effective ? " effective" : "",
-		options->by == STACKS_BY_MODULE ? "module" : "function, module",
-		page_ink(page, INK_PLAIN));
+	print_heads(page, options, with_effective);
 	for (; !err && shown < parts.count && shown < PARTS_SHOWN; shown++) {
 		const struct stack_part *part = hash_item(&parts, shown);
 		const struct profile_sum *sum = by_self ? &part->self : &part->total;

@@ -18,6 +18,8 @@
 #define USER_CALLS     6   /* and at its end, of the program's own */
 #define KERNEL_CALLS   3   /* and of the kernel's */
 #define INDENT_MAX     24
+#define SUM_COLUMNS    30 /* of what print_sum() prints, at most */
+#define KEY_COLUMNS    24 /* of "= stack " and the key */
 #define PROCESSES_OPEN 3
 #define OPEN_SHARE     5 /* one in so many */
 #define OPEN_MAX       OPEN_SHARE
@@ -74,27 +76,50 @@ static int print_sum(const struct printer *printer, const struct profile_sum *su
 	return at + fprintf(out, "  ");
 }
 
-static void print_node(const struct printer *printer, u32 index, int indent, bool is_closed)
+/* Half of what the numbers leave, so that names have the other half. */
+static int indent_max(const struct printer *printer)
+{
+	int half = (printer->page->columns - SUM_COLUMNS) / 2;
+
+	return half < INDENT_MAX ? half : INDENT_MAX;
+}
+
+/*
+ * What is deeper than there is room for says how much: "[+3] ". It would pass for its caller's
+ * sibling otherwise. Returns the columns that it took.
+ */
+static int print_indent(const struct printer *printer, int depth)
+{
+	int max = indent_max(printer);
+
+	if (depth <= max)
+		return fprintf(printer->page->out, "%*s", depth, "");
+	return fprintf(printer->page->out, "%*s[+%d] ", max, "", depth - max);
+}
+
+static void print_node(const struct printer *printer, u32 index, int depth, bool is_closed)
 {
 	const struct calltree_node *node = calltree_node(printer->tree, index);
-	int at = print_sum(printer, &node->sum);
+	int at = print_sum(printer, &node->sum) + print_indent(printer, depth);
 	char name[2 * PROFILE_NAME_BYTES];
 
-	indent = indent < INDENT_MAX ? indent : INDENT_MAX;
 	is_closed = is_closed && node->first_child != PROFILE_NONE;
-	at += indent + 2 * is_closed;
+	at += 2 * is_closed;
 	format_function(&printer->digest->profile, node->function, node->is_inlined,
 			printer->page->columns - at, name, sizeof(name));
-	fprintf(printer->page->out, "%*s%s%s\n", indent, "", is_closed ? "+ " : "", name);
+	fprintf(printer->page->out, "%s%s\n", is_closed ? "+ " : "", name);
 }
 
 /* A line that stands for something else than a function. */
-static void print_rest(const struct printer *printer, const struct profile_sum *sum, int indent,
+static void print_rest(const struct printer *printer, const struct profile_sum *sum, int depth,
 		       const char *what)
 {
-	print_sum(printer, sum);
-	fprintf(printer->page->out, "%*s%s%s%s\n", indent < INDENT_MAX ? indent : INDENT_MAX, "",
-		page_ink(printer->page, INK_FAINT), what, page_ink(printer->page, INK_PLAIN));
+	int at = print_sum(printer, sum) + print_indent(printer, depth);
+	char cut[128];
+
+	format_cut(what, printer->page->columns - at, cut, sizeof(cut));
+	fprintf(printer->page->out, "%s%s%s\n", page_ink(printer->page, INK_FAINT), cut,
+		page_ink(printer->page, INK_PLAIN));
 }
 
 static void print_path(const struct printer *printer, u32 index, int first_depth);
@@ -182,12 +207,14 @@ struct beside {
 /* The end of a path is a stack, which has a key. */
 static void print_end(const struct printer *printer, const struct calltree_node *node, int depth)
 {
+	int at = (printer->with_effective ? SUM_COLUMNS : 20) + /* as print_sum() has it */
+		 (depth < indent_max(printer) ? depth : indent_max(printer));
+	int last = printer->page->columns - KEY_COLUMNS;
+
 	if (node->stack)
 		fprintf(printer->page->out, "%*s%s= stack %016" PRIx64 "%s\n",
-			(printer->with_effective ? 30 : 20) + /* as print_sum() has it */
-				(depth < INDENT_MAX ? depth : INDENT_MAX),
-			"", page_ink(printer->page, INK_FAINT), (uint64_t)node->stack,
-			page_ink(printer->page, INK_PLAIN));
+			at < last ? at : last, "", page_ink(printer->page, INK_FAINT),
+			(uint64_t)node->stack, page_ink(printer->page, INK_PLAIN));
 }
 
 /* How many of these calls are of the caller itself. */

@@ -277,10 +277,13 @@ static int print_stacks(const struct digest *digest, const struct page *page, u6
 				" of it, by samples, hottest first; the innermost call on top");
 		err = print_stack(digest, page, stack, whole);
 	}
-	if (!err && more)
-		fprintf(page->out, "  %8s %7s  in %s more stack%s: %s\n", DURATION(rest.weight_ns),
-			COLUMN_SHARE(rest.weight_ns, whole), NUMBER(more), more == 1 ? "" : "s",
-			SAMPLES(&rest));
+	if (!err && more) {
+		char line[256] = "";
+
+		format_add(line, sizeof(line), "in %s more stack%s: %s", NUMBER(more),
+			   more == 1 ? "" : "s", SAMPLES(&rest));
+		print_share(page, rest.weight_ns, whole, line);
+	}
 	hash_free(&stacks);
 	return err;
 }

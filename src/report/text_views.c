@@ -6,8 +6,13 @@
 
 #include "../base/cleanup.h"
 #include "../base/clock.h"
+#include "../base/utf8.h"
 #include "execs.h"
 #include "text.h"
+#include "value.h"
+
+#define CPU_COLUMNS 79 /* of the table: where there are fewer, it is said in words */
+#define PATH_LEAST  24 /* columns, beside the numbers: else it has a line of its own */
 
 static u64 cpu_sum(const struct cpu_row *cpu)
 {
@@ -18,32 +23,87 @@ static u64 cpu_sum(const struct cpu_row *cpu)
 	return sum;
 }
 
+static u64 cpu_switches(const struct cpu_row *cpu, u64 wall)
+{
+	return wall ? (u64)((double)cpu->switches * 1e9 / (double)wall) : 0;
+}
+
+static double cpu_queue(const struct cpu_row *cpu, u64 wall)
+{
+	return wall ? (double)cpu->queue_ns / (double)wall : 0;
+}
+
+static void print_cpu(const struct page *page, const struct cpu_row *cpu)
+{
+	u64 wall = cpu_sum(cpu);
+	const u64 *ns = cpu->ns;
+
+	fprintf(page->out, "%5" PRIu64 " %7s  %7s %7s %7s %7s %7s %6s %6.2f %10s\n",
+		(uint64_t)cpu->cpu, SHARE(ns[CPU_USE_IDLE], wall),
+		SHARE(ns[CPU_USE_FOLLOWED], wall), SHARE(ns[CPU_USE_OTHER], wall),
+		SHARE(ns[CPU_USE_KERNEL], wall), SHARE(ns[CPU_USE_DWELL], wall),
+		SHARE(ns[CPU_USE_IRQ] + ns[CPU_USE_SOFTIRQ], wall),
+		SHARE(ns[CPU_USE_UNATTRIBUTED], wall), cpu_queue(cpu, wall),
+		NUMBER(cpu_switches(cpu, wall)));
+}
+
+/* The same in a terminal that is too narrow for a table. */
+static void tell_cpu(const struct page *page, const struct cpu_row *cpu)
+{
+	u64 wall = cpu_sum(cpu);
+	const u64 *ns = cpu->ns;
+	const struct {
+		const char *name;
+		u64 ns;
+	} uses[] = {
+		{"idle", ns[CPU_USE_IDLE]},	 {"followed", ns[CPU_USE_FOLLOWED]},
+		{"other", ns[CPU_USE_OTHER]},	 {"kernel", ns[CPU_USE_KERNEL]},
+		{"dwell", ns[CPU_USE_DWELL]},	 {"irq", ns[CPU_USE_IRQ] + ns[CPU_USE_SOFTIRQ]},
+		{"?", ns[CPU_USE_UNATTRIBUTED]},
+	};
+	char line[512] = "";
+	int at = fprintf(page->out, "  cpu %" PRIu64 ": ", (uint64_t)cpu->cpu);
+
+	for (size_t i = 0; i < ARRAY_SIZE(uses); i++)
+		if (uses[i].ns)
+			format_add(line, sizeof(line), "%s %s, ", uses[i].name,
+				   SHARE(uses[i].ns, wall));
+	format_add(line, sizeof(line), "queue %.2f, %s switches/s", cpu_queue(cpu, wall),
+		   NUMBER(cpu_switches(cpu, wall)));
+	page_wrap(page, at, 4, line);
+}
+
 void text_cpus(const struct digest *digest, const struct page *page)
 {
+	bool is_table = page->columns >= CPU_COLUMNS;
+
 	page_heading(page, "CPUS",
 		     ": shares of each one's time; queue: threads that waited for it, on average");
 	if (!digest->cpus.count) {
 		fputs("  the session has nothing by CPU\n", page->out);
 		return;
 	}
-	fprintf(page->out,
-		"%s  cpu    idle followed   other  kernel   dwell     irq      ?  queue "
-		"switches/s%s\n",
-		page_ink(page, INK_FAINT), page_ink(page, INK_PLAIN));
-	for (size_t i = 0; i < digest->cpus.count; i++) {
-		const struct cpu_row *cpu = hash_item(&digest->cpus, i);
-		u64 wall = cpu_sum(cpu);
-		const u64 *ns = cpu->ns;
+	if (is_table)
+		fprintf(page->out,
+			"%s  cpu    idle followed   other  kernel   dwell     irq      ?  queue "
+			"switches/s%s\n",
+			page_ink(page, INK_FAINT), page_ink(page, INK_PLAIN));
+	for (size_t i = 0; i < digest->cpus.count; i++)
+		(is_table ? print_cpu : tell_cpu)(page, hash_item(&digest->cpus, i));
+}
 
-		fprintf(page->out, "%5" PRIu64 " %7s  %7s %7s %7s %7s %7s %6s %6.2f %10s\n",
-			(uint64_t)cpu->cpu, SHARE(ns[CPU_USE_IDLE], wall),
-			SHARE(ns[CPU_USE_FOLLOWED], wall), SHARE(ns[CPU_USE_OTHER], wall),
-			SHARE(ns[CPU_USE_KERNEL], wall), SHARE(ns[CPU_USE_DWELL], wall),
-			SHARE(ns[CPU_USE_IRQ] + ns[CPU_USE_SOFTIRQ], wall),
-			SHARE(ns[CPU_USE_UNATTRIBUTED], wall),
-			wall ? (double)cpu->queue_ns / (double)wall : 0,
-			NUMBER(wall ? (u64)((double)cpu->switches * 1e9 / (double)wall) : 0));
+/* Beside the numbers, or where little of it would be left, below them. */
+static void print_path(const struct page *page, int at, const char *path)
+{
+	int room = page->columns - at - 2;
+	char cut[2 * DIGEST_TEXT];
+
+	if (room < PATH_LEAST && (int)utf8_columns(ESCAPED(path)) > room) {
+		room = page->columns - 4;
+		fputs("\n  ", page->out);
 	}
+	format_middle(path, room, cut, sizeof(cut));
+	fprintf(page->out, "  %s\n", cut);
 }
 
 static void print_exec(const struct digest *digest, const struct page *page,
@@ -64,10 +124,10 @@ static void print_exec(const struct digest *digest, const struct page *page,
 		snprintf(status, sizeof(status), "exit %d", WEXITSTATUS(fate.status));
 	else if (fate.is_over)
 		snprintf(status, sizeof(status), "ended");
-	at = fprintf(page->out, "  %9s %10s %-9s %7u %7u  ",
+	at = fprintf(page->out, "  %9s %10s %-9s %7u %7u",
 		     DURATION(exec->ts_ns > digest->start_ns ? exec->ts_ns - digest->start_ns : 0),
 		     lifetime, status, exec->pid, exec->parent);
-	page_wrap(page, at, at, ESCAPED(exec->exe));
+	print_path(page, at, exec->exe);
 }
 
 void text_execs(const struct digest *digest, const struct page *page)

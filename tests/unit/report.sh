@@ -133,6 +133,22 @@ narrow() {
 		sed -n '/^WHERE/,/^$/p' | awk 'length($0) > 60 { print; bad = 1 } END { exit bad || !NR }'
 }
 check "where the time went fits into 60 columns" eval 'NO_COLOR=1 narrow'
+changed tall "$stacks" "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30)
+		INSERT INTO frames SELECT 1000 + i, 2, 65536 + i, 'deep_' || i, 'symtab', NULL, 0 FROM n;
+	INSERT INTO stacks SELECT id + 8000, CASE id WHEN 1001 THEN 0 ELSE id + 7999 END, id, id - 1000 FROM frames WHERE id > 1000;
+	INSERT INTO samples SELECT 0, 500, 90, 500, 90, 0, 2, 0, id, 1, 0, 0, 0, 10, (1 + id % 3) * 200000000, 0, 0 FROM stacks WHERE id > 9000"
+check "what is deeper than the page says by how much" says 0 "                        [+2] deep_26" "$DWELL" report --stacks "$dir/tall.dwell"
+check "so that it is not taken for its caller's" grep -qF "                        [+3] itself" "$dir/out"
+changed far "$run" "UPDATE execs SET exe = '/opt/a-rather-long-name/of/several/folders/and/the-program-itself'"
+fits_into() { [ "$(script -qec "stty cols $1; $DWELL report --color never ${*:2}" /dev/null </dev/null | tr -d '\r' | LC_ALL=C.UTF-8 wc -L)" -le "$1" ]; }
+for columns in 60 80; do
+	for view in "--cpus $run" "--execs $run" "--execs $dir/far.dwell" "--stacks $dir/tall.dwell" "--by function $dir/tall.dwell" "--why cpu $dir/tall.dwell"; do
+		# shellcheck disable=SC2086
+		check "a line fits into $columns columns: ${view% *} of ${view##*/}" fits_into $columns $view
+	done
+done
+exits 0 "$DWELL" report --execs "$dir/far.dwell"
+check "of a long path both ends stay" grep -q "  /opt/a-.*….*the-program-itself$" "$dir/out"
 fits() { exits 0 "$DWELL" "$@" && awk 'length($0) > 80 { print; bad = 1 } END { exit bad }' "$dir/out"; }
 for command in "" run record trace report export doctor; do
 	# shellcheck disable=SC2086 # none is none
