@@ -12,6 +12,7 @@
 #include "../../signals/alloc/alloc.h"
 #include "../base/cleanup.h"
 #include "../base/clock.h"
+#include "../base/figures.h"
 #include "../base/log.h"
 #include "../base/utf8.h"
 #include "../worker/finding.h"
@@ -334,17 +335,17 @@ static void give_up(struct late *late, double rate, double share, struct brake_s
 	snprintf(ret_step->what, sizeof(ret_step->what),
 		 "alloc: malloc and the like are not measured any more");
 	snprintf(ret_step->why, sizeof(ret_step->why),
-		 "%.0f calls a second would cost %.1f %% of a CPU, and %.1f %% is the limit; "
+		 "%s calls a second would cost %.1f %% of a CPU, and %.1f %% is the limit; "
 		 "--force goes on",
-		 rate, share * 100, late->limit * 100);
+		 FIGURE_NUMBER((u64)rate), share * 100, late->limit * 100);
 }
 
 static void tell(struct late *late, double rate, double share)
 {
 	late->is_told = true;
-	log_info("alloc: %.0f calls a second of malloc and the like, which costs %.1f %% of a "
+	log_info("alloc: %s calls a second of malloc and the like, which costs %.1f %% of a "
 		 "CPU%s",
-		 rate, share * 100,
+		 FIGURE_NUMBER((u64)rate), share * 100,
 		 late->is_forced && share > late->limit ? "; --force goes on" : "");
 }
 
