@@ -201,17 +201,20 @@ struct rec_calls {
 /* What a thread waited for, sent when a cause first has it. */
 struct rec_object {
 	struct rec_hdr hdr;
-	u64 object;	     /* its id, as causes have it: stable while the object lives */
-	u64 inode;	     /* of files, pipes, sockets */
-	u32 device;	     /* of files, as the kernel numbers it */
-	u16 kind;	     /* enum object_kind */
-	u16 family;	     /* of sockets: AF_INET, AF_INET6, ... */
-	u16 port;	     /* of sockets: the peer's, or the own of a listening one; host order */
-	u8 is_listening;     /* of sockets */
-	u8 is_cut;	     /* the path had more than fits: its beginning is missing */
-	u32 peer_pid;	     /* of UNIX sockets, where known */
-	u8 address[16];	     /* of sockets, network order; IPv4 in the first four */
-	u8 name[NAME_BYTES]; /* of files: the end of the path within its mount; ended by NUL */
+	u64 object;	  /* its id, as causes have it: stable while the object lives */
+	u64 inode;	  /* of files, pipes, sockets */
+	u32 device;	  /* of files, as the kernel numbers it */
+	u16 kind;	  /* enum object_kind */
+	u16 family;	  /* of sockets: AF_INET, AF_INET6, ... */
+	u16 port;	  /* of sockets: the peer's, or the own of a listening one; host order */
+	u16 is_listening; /* of sockets */
+	u32 peer_pid;	  /* of UNIX sockets, where known */
+	u8 address[16];	  /* of sockets, network order; IPv4 in the first four */
+	u32 is_cut;	  /* of files: the beginning of the path is missing */
+	u32 name_at;	  /* where the name begins, below NAME_BYTES */
+
+	/* Of files: the end of the path; ended by NUL. The second half is room for the verifier. */
+	u8 name[2 * NAME_BYTES];
 };
 
 enum process_event { PROCESS_SEEN, PROCESS_FORKED, PROCESS_EXECED, PROCESS_ENDED };

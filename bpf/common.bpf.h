@@ -54,12 +54,12 @@ extern struct filters_map filters SEC(".maps");
 
 #include "filter.bpf.h"
 #include "emit.bpf.h"
+#include "path.bpf.h"
 #include "object.bpf.h"
 #include "ledger.bpf.h"
 #include "ledger_copy.bpf.h"
 #include "split.bpf.h"
 #include "account.bpf.h"
-#include "path.bpf.h"
 #include "stack.bpf.h"
 #include "series.bpf.h"
 #include "pair.bpf.h"

@@ -17,9 +17,6 @@
 #define SOCK_STREAM  1
 #define TCP_LISTEN   10
 
-#define PATH_PARTS_MAX 6
-#define PATH_PART_MAX  48 /* bytes of each part that are kept */
-
 struct object_ids_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 8192);
@@ -163,39 +160,6 @@ static __always_inline void object_fill_sock(struct rec_object *rec, struct sock
 			    : __builtin_bswap16(BPF_CORE_READ(sock, __sk_common.skc_dport));
 }
 
-/* The end of the path within its mount, as many parts as fit. */
-static __always_inline void object_fill_path(struct rec_object *rec, struct file *file)
-{
-	struct dentry *parts[PATH_PARTS_MAX] = {};
-	struct dentry *at = BPF_CORE_READ(file, f_path.dentry);
-	u32 length = 0;
-
-	for (int i = 0; i < PATH_PARTS_MAX; i++) {
-		struct dentry *parent = BPF_CORE_READ(at, d_parent);
-
-		if (!at || at == parent)
-			break;
-		parts[i] = at;
-		at = parent;
-		rec->is_cut = i == PATH_PARTS_MAX - 1 && BPF_CORE_READ(at, d_parent) != at;
-	}
-	for (int i = PATH_PARTS_MAX - 1; i >= 0; i--) {
-		long got;
-
-		if (!parts[i])
-			continue;
-		if (length > NAME_BYTES - PATH_PART_MAX - 2) {
-			rec->is_cut = 1;
-			break;
-		}
-		rec->name[length++] = '/';
-		got = bpf_probe_read_kernel_str(&rec->name[length], PATH_PART_MAX,
-						BPF_CORE_READ(parts[i], d_name.name));
-		if (got > 1 && got <= PATH_PART_MAX)
-			length += got - 1;
-	}
-}
-
 /* Sends the name of what a thread waits for, unless it was sent before. */
 static __always_inline void object_send(struct task_struct *task, const struct object *object)
 {
@@ -217,8 +181,9 @@ static __always_inline void object_send(struct task_struct *task, const struct o
 	if (sock)
 		object_fill_sock(rec, sock);
 	rec->kind = object_kind(object, rec->family, sock ? BPF_CORE_READ(sock, sk_type) : 0);
-	if (rec->kind == OBJECT_FILE || rec->kind == OBJECT_DEVICE || rec->kind == OBJECT_EVENT)
-		object_fill_path(rec, object->file);
+	/* Straight into the record: programs that interrupt each other share no place for it. */
+	if (rec->kind == OBJECT_FILE || rec->kind == OBJECT_DEVICE)
+		rec->is_cut = !path_of_file(rec->name, NAME_BYTES, &rec->name_at, object->file);
 	EMIT_SUBMIT(rec);
 	/* Where the table is full, names are sent more often: no harm. */
 	bpf_map_update_elem(&object_ids, &id, &one, BPF_ANY);

@@ -53,15 +53,25 @@ static void name_by_inode(const struct rec_object *object, char *to, size_t size
 		snprintf(to + length, size - (size_t)length, " of pid %u", object->peer_pid);
 }
 
+/* Where a path has no room it is cut between bytes; a name begins with a whole character. */
+static void name_by_path(const struct rec_object *object, char *to, size_t size)
+{
+	u32 at = object->name_at;
+
+	while (object->is_cut && at < NAME_BYTES - 1 && (object->name[at] & 0xc0) == 0x80)
+		at++;
+	snprintf(to, size, "%s%.*s", object->is_cut ? "…" : "", (int)(NAME_BYTES - at),
+		 (const char *)object->name + at);
+}
+
 void object_name(const struct rec_object *object, char *to, size_t size)
 {
 	bool is_peer = object->kind == OBJECT_TCP || object->kind == OBJECT_UDP;
 
 	if (is_peer && (object->family == AF_INET || object->family == AF_INET6))
 		name_peer(object, to, size);
-	else if (object->name[0])
-		snprintf(to, size, "%s%.*s", object->is_cut ? "…" : "", NAME_BYTES,
-			 (const char *)object->name);
+	else if (object->name_at < NAME_BYTES && object->name[object->name_at])
+		name_by_path(object, to, size);
 	else
 		name_by_inode(object, to, size);
 }

@@ -9,7 +9,8 @@
 
 struct process_scratch {
 	struct rec_process row;
-	struct path_scratch path;
+	u32 path_at;
+	u8 path[2 * PATH_BYTES];
 };
 
 struct {
@@ -121,9 +122,9 @@ int process_seed(struct bpf_iter__task *ctx)
 	__builtin_memset(scratch->row.exe, 0, sizeof(scratch->row.exe));
 	exe = BPF_CORE_READ(task, mm, exe_file);
 	if (exe) {
-		path_of_file(&scratch->path, exe);
+		path_of_file(scratch->path, PATH_BYTES, &scratch->path_at, exe);
 		bpf_probe_read_kernel_str(scratch->row.exe, sizeof(scratch->row.exe),
-					  &scratch->path.text[path_index(scratch->path.start)]);
+					  &scratch->path[path_index(scratch->path_at, PATH_BYTES)]);
 	}
 	bpf_seq_write(ctx->meta->seq, &scratch->row, sizeof(scratch->row));
 	return 0;

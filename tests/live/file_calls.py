@@ -15,6 +15,9 @@ with open(sys.argv[2]) as file:
         told.append((key, int(value)))
 
 
+NAME_MAX = 127  # bytes of a path that are kept
+
+
 def check(what, is_so, *why):
     print(f"{'ok' if is_so else 'not ok'} - {sys.argv[3]}: {what}")
     if not is_so:
@@ -102,6 +105,14 @@ def many():
     wanted = 2 * truth["files.written"]
     check("all are counted, with a place or as others", everything >= wanted, everything, wanted)
     check("there are others", share["folded"] > 0 and share["lost"] == 0, share)
+
+
+def named():
+    """The end of each path, as long as fits, and that something is missing only where it is."""
+    names = [row["file"] or "" for row in report["signals"]["files"] if row["op"] == "write"]
+    for path in truth:
+        expected = path if len(path) <= NAME_MAX else "…" + path[-NAME_MAX:]
+        check(f"the name of …{path[-20:]}, {len(path)} bytes", names.count(expected) == 1, expected, names)
 
 
 def throttled():

@@ -9,8 +9,9 @@ work=$(mktemp -d -p "${BUILD:-build}")
 oracle=$(realpath "$TOOLS/workloads/oracle")
 dwell=$(realpath "$DWELL")
 work=$(realpath "$work")
-loop='' cgroup=''
+loop='' cgroup='' mount=''
 end() {
+	[ -z "$mount" ] || umount "$mount"
 	[ -z "$loop" ] || losetup -d "$loop"
 	[ -z "$cgroup" ] || rmdir "$cgroup"
 	rm -rf "$work"
@@ -41,6 +42,20 @@ judge locked "$oracle" readlock
 ! grep -qzx blocker /sys/kernel/btf/vmlinux || judge lock "$oracle" readlock
 ! grep -qzx btf_trace_contention_begin /sys/kernel/btf/vmlinux || signals=files,block,locks judge lock "$oracle" readlock
 judge many "$oracle" many-files
+
+# Names: of a path that is too long the end is kept, with its last part whole; mounts are in it.
+long=$(printf '%0100d' 7)
+mkdir -p "$work/one/two/three/$long/four" "$work/mounted"
+if mount -t tmpfs dwell-names "$work/mounted"; then
+	mount=$work/mounted
+	mkdir -p "$mount/folder"
+fi
+judge named python3 -c '
+import sys
+for path in sys.argv[1:]:
+    with open(path, "wb", buffering=0) as file:
+        file.write(b"x")
+    print(path, 1)' "$work/one/two/three/$long/four/deep-file" "$work/one/$long$long.file" ${mount:+"$mount/folder/other-mount"}
 
 # Reads of a loop device whose own disk is throttled for them: slow requests, which are the disk's.
 disk=$(findmnt -no MAJ:MIN -T "$work" | tr -d ' ')

@@ -453,6 +453,10 @@ static void objects_have_names_that_people_read(void **state)
 	} cases[] = {
 		{{.kind = OBJECT_FILE, .name = "/etc/hosts"}, "/etc/hosts"},
 		{{.kind = OBJECT_FILE, .name = "/deep/file", .is_cut = 1}, "…/deep/file"},
+		{{.kind = OBJECT_FILE, .name = "\xa4r/x", .is_cut = 1}, "…r/x"},
+		{{.kind = OBJECT_FILE, .name = "\xa4r/x"}, "\xa4r/x"},
+		{{.kind = OBJECT_FILE, .name = "old/new", .name_at = 3}, "/new"},
+		{{.kind = OBJECT_FILE, .inode = 9, .name = "x", .name_at = NAME_BYTES}, "file:[9]"},
 		{{.kind = OBJECT_PIPE, .inode = 42}, "pipe:[42]"},
 		{{.kind = OBJECT_DEVICE, .name = "tty1"}, "tty1"},
 		{{.kind = OBJECT_TCP, .family = 2, .port = 5432, .address = {127, 0, 0, 1}},
