@@ -7,16 +7,17 @@
 need_tools sqlite3 fio losetup
 
 # A disk that is memory: what it takes is the block layer's, and it is there on every host.
-loop=
+load='' loop=''
+end_load() { [ -z "$load" ] || { kill -- "-$load" && wait "$load"; } 2>/dev/null; load=; }
 end_disk() { [ -z "$loop" ] || losetup -d "$loop"; }
-at_end+=(end_disk)
+at_end+=(end_load end_disk)
 truncate -s 64M "$work/disk"
 loop=$(losetup --show -f "$work/disk") || give_up "no loop device can be had"
 dd if=/dev/zero of="$work/file" bs=1M count=8 status=none
 
 requests() {
-	echo fio --name=x --direct=1 --filename="$loop" --rw=randread --bs=4k --size=64M --io_size=1G --norandommap \
-		--number_ios=30000 --output=/dev/null "$@"
+	echo fio --name=x --direct=1 --filename="$loop" --rw=randread --bs=4k --size=64M --io_size=4G --norandommap \
+		--number_ios=300000 --output=/dev/null "$@"
 }
 
 # program of dwell's, and -WHAT where it has several rows | its hook | signal | workload | the disk's scheduler
@@ -40,13 +41,18 @@ rows() {
 	END
 }
 
-# one NAME HOOK SIGNAL COMMAND SCHEDULER: a round
+# one NAME HOOK SIGNAL COMMAND SCHEDULER: a round. dwell looks at its programs' time in the first tenth of a second:
+# the load is there before.
 one() {
 	local name=$1 program=${1%%-*} hook=$2 signal=$3 scheduler=${5:-none}
 	echo "$scheduler" >"/sys/block/${loop#/dev/}/queue/scheduler" || give_up "the disk cannot have $scheduler"
-	# shellcheck disable=SC2086 # words
-	"${BUILD:-build}/bench/hooks" "$hook" "$DWELL" run -q --no-stacks -s "$signal" -o "$work/s.dwell" -- \
-		$4 >/dev/null 2>"$work/hooks.txt" || give_up "dwell run -s $signal failed: $(tail -1 "$work/hooks.txt")"
+	setsid bash -c "while :; do $4; done" >/dev/null 2>&1 &
+	load=$!
+	sleep 1
+	"${BUILD:-build}/bench/hooks" "$hook" "$DWELL" record -q -a -d 1 --no-stacks --max-overhead 100% -s "$signal" \
+		-o "$work/s.dwell" >/dev/null 2>"$work/hooks.txt" ||
+		give_up "dwell record -s $signal failed: $(tail -1 "$work/hooks.txt")"
+	end_load
 	note "$name" "$(sqlite3 "$work/s.dwell" "SELECT 1.0 * sum(bpf_ns) / sum(events) FROM hooks
 		WHERE hook LIKE '$program%' AND events > 100")"
 	note "$name-floor" "$(awk -v h="hook_$hook" '$1 == h { print $3 / $2 }' "$work/hooks.txt")"
