@@ -92,7 +92,8 @@ struct pair {
 
 #define PAIR_KINDS_MAX 4
 
-/* Of each kind of a signal's pairs: how many had no end in time, so that user space took them away.
+/* Of each kind of a signal's pairs: how many user space took away, as they were older than the
+ * limit.
  */
 struct pairs_gone {
 	u64 expired[PAIR_KINDS_MAX];

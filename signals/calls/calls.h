@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The last word on each thread's system calls, as the worker keeps it, and what of it the session
- * has been told. A record does not say that its thread has ended; when there is no more room, one
- * that was silent for a while makes place.
+ * has been told. When there is no more room, one that was silent for a while makes place.
  */
 #ifndef DWELL_CALLS_H
 #define DWELL_CALLS_H

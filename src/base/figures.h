@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Numbers as people read them: three digits and a unit, or commas between thousands. Owns nothing.
- * Used wherever a sentence or a table has a figure, so that both have the same.
+ * For sentences and tables alike, so that both have the same.
  */
 #ifndef DWELL_BASE_FIGURES_H
 #define DWELL_BASE_FIGURES_H

@@ -161,15 +161,16 @@ static void print_share(const struct page *page, const struct measured *of)
 	}
 	*line = '\0';
 	if (share->lost)
-		format_add(line, sizeof(line), "lost: %s values, for which there was no place; ",
-			   NUMBER(share->lost));
+		format_add(line, sizeof(line), "lost: %s value%s, for which there was no place; ",
+			   NUMBER(share->lost), share->lost == 1 ? "" : "s");
 	if (share->unpaired)
-		format_add(line, sizeof(line), "%s starts found no place to wait for their end; ",
-			   NUMBER(share->unpaired));
+		format_add(line, sizeof(line), "%s start%s found no place to wait for an end; ",
+			   NUMBER(share->unpaired), share->unpaired == 1 ? "" : "s");
 	if (share->slow_unspoken)
 		format_add(line, sizeof(line),
-			   "%s slow events are not listed, for they were too many at once; ",
-			   NUMBER(share->slow_unspoken));
+			   "%s slow event%s not listed, for too many came at once; ",
+			   NUMBER(share->slow_unspoken),
+			   share->slow_unspoken == 1 ? " is" : "s are");
 	if (*line) {
 		line[strlen(line) - 2] = '\0';
 		print_line(page, "! ", line);

@@ -33,7 +33,7 @@ struct site_piece {
 
 /*
  * All places of these pieces where the function returns: how many; 0 if not all of them can be
- * known: as an instruction is not understood, or it goes on in another function by a jump.
+ * known: as an instruction is not understood, or a jump that says where to leads out of it.
  */
 u32 site_find_returns(const struct elf_file *file, const struct site_piece *pieces, size_t count,
 		      u64 ret_offsets[SITE_RETURNS_MAX]);
