@@ -3,9 +3,10 @@
 # The whole build, top to bottom:
 #
 #   make                  build/dwell
-#   make V=asan|cov|fuzz  the same under a sanitizer, with coverage, for the fuzzer, in build/V/
+#   make V=asan|tsan|cov|fuzz  the same under a sanitizer, with coverage, for the fuzzer, in build/V/
 #   make check            unit tests and the fuzzers' corpora, no root needed
 #   make check-live       tests on the running kernel, as root
+#   make check-mysteries  hidden problems that the report has to solve, as root
 #   make check-vm         tests on Debian's 5.10, 6.1, 6.12 and 7.x kernels, in QEMU
 #   make check-layers     the rule of who may include whom
 #   make check-format     clang-format has nothing to say
@@ -37,10 +38,11 @@ B := build$(if $(filter-out release,$(V)),/$(V))$(if $(GEN_VMLINUX),/generated-v
 
 VARIANT_release := -O2
 VARIANT_asan := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+VARIANT_tsan := -O1 -fsanitize=thread
 VARIANT_cov := -O0 --coverage
 VARIANT_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 ifeq ($(VARIANT_$(V)),)
-$(error V=$(V) is not a variant: release, asan, cov or fuzz)
+$(error V=$(V) is not a variant: release, asan, tsan, cov or fuzz)
 endif
 ifeq ($(V),fuzz)
 CC := $(CLANG)
@@ -223,6 +225,22 @@ $(B)/gen/agree.bpf.o: $(call bpf_object,bpf/core.bpf.c bpf/stack.bpf.c tests/liv
 	$(Q)$(BPFTOOL) gen object $@ $^
 $(B)/obj/tests/live/agree.o: $(B)/gen/agree.skel.h
 
+# The samples as they were if programs in NMI used the others' ring buffers: nmi_test must see it.
+define nmi_variant
+$(B)/bpf/nmi_$(1)/sample.bpf.o: signals/sample/sample.bpf.c
+	@mkdir -p $$(@D)
+	$$(call say,BPF)
+	$$(Q)$$(CLANG) $$(BPF_CFLAGS) -D$(2)_nmi=$(2) -c $$< -o $$@
+$(B)/gen/nmi_$(1).bpf.o: $(call bpf_object,bpf/core.bpf.c bpf/stack.bpf.c) $(B)/bpf/nmi_$(1)/sample.bpf.o
+	@mkdir -p $$(@D)
+	$$(call say,LINK)
+	$$(Q)$$(BPFTOOL) gen object $$@ $$^
+$(B)/obj/tests/unit/nmi_test.o: $(B)/gen/nmi_$(1).skel.h
+endef
+$(eval $(call nmi_variant,records,records))
+$(eval $(call nmi_variant,requests,unwind_requests))
+$(B)/obj/tests/unit/nmi_test.o: $(B)/gen/bpf_sources.inc
+
 # Every struct of our vmlinux.h, in an object whose BTF vmlinux_test holds against a kernel's.
 TYPES_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -DBPF_NO_PRESERVE_ACCESS_INDEX \
 	-Ibpf -I/usr/include/$(MULTIARCH)
@@ -263,11 +281,29 @@ $(B)/tests/workloads/plugin/%.so: tests/workloads/plugin/%.c
 	$(call say,CC)
 	$(Q)$(CC) $(WORKLOAD_CFLAGS) -fPIC -shared $< -o $@
 
+# The mysteries' programs, each named as its file; they have nothing of dwell's in them either.
+MYSTERY_SRC := $(wildcard tests/mysteries/*/*.c)
+MYSTERY_CXX := $(wildcard tests/mysteries/*/*.cc)
+MYSTERY_LIB := $(wildcard tests/mysteries/*/lib/*.c)
+MYSTERIES := $(patsubst %.c,$(B)/tests/mysteries/%,$(notdir $(MYSTERY_SRC))) \
+	$(patsubst %.cc,$(B)/tests/mysteries/%,$(notdir $(MYSTERY_CXX))) \
+	$(patsubst %.c,$(B)/tests/mysteries/%.so,$(notdir $(MYSTERY_LIB)))
+
+define mystery
+$(B)/tests/mysteries/$(basename $(notdir $(1)))$(3): $(1) $(wildcard tests/mysteries/*.h)
+	@mkdir -p $$(@D)
+	$$(call say,CC)
+	$$(Q)$(2) $$< -o $$@ -lpthread -ldl
+endef
+$(foreach file,$(MYSTERY_SRC),$(eval $(call mystery,$(file),$$(CC) $$(WORKLOAD_CFLAGS))))
+$(foreach file,$(MYSTERY_CXX),$(eval $(call mystery,$(file),$$(CXX) -Wall -Wextra $$(WERROR) -O2 -g)))
+$(foreach file,$(MYSTERY_LIB),$(eval $(call mystery,$(file),$$(CC) $$(WORKLOAD_CFLAGS) -fPIC -shared,.so)))
+
 # Programs that cost the least, to compare with, and the histogram by itself.
 BENCH_TOOLS := $(B)/bench/floor $(B)/bench/hooks $(B)/bench/hist $(B)/bench/empty \
 	$(B)/bench/nothing
 
-tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(WORKLOADS) $(BENCH_TOOLS)
+tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(WORKLOADS) $(MYSTERIES) $(BENCH_TOOLS)
 
 check: $(B)/dwell $(UNIT_TESTS) $(REPLAYS)
 	BUILD=$(B) tests/run $(UNIT_TESTS) $(sort $(wildcard tests/unit/*.sh))
@@ -275,11 +311,16 @@ check: $(B)/dwell $(UNIT_TESTS) $(REPLAYS)
 check-live: $(B)/dwell $(LIVE_TOOLS) $(WORKLOADS)
 	BUILD=$(B) tests/run --again $(LIVE_TESTS) $(sort $(wildcard tests/live/*.sh))
 
-VM_GUEST := $(addprefix tests/vm/,commands trace signals network storage disk)
+# Hidden problems that the report has to solve; ROUNDS=3 runs each three times.
+check-mysteries: $(B)/dwell $(MYSTERIES)
+	BUILD=$(B) tests/run tests/mysteries/run.sh
+
+VM_GUEST := $(addprefix tests/vm/,commands trace signals network storage disk preempt)
 
 check-vm: $(B)/dwell $(B)/tests/vmlinux_test $(LIVE_TOOLS) $(WORKLOADS)
 	OUT=$(B)/vm tests/run -- tests/vm/run.sh $(B)/dwell $(VM_GUEST) \
-		$(B)/tests/workloads/oracle:/bin/oracle $(shell command -v jq):/bin/jq $(VM_MORE) \
+		$(B)/tests/workloads/oracle:/bin/oracle $(shell command -v jq):/bin/jq \
+		$(B)/tests/private_stack:/bin/private_stack $(VM_MORE) \
 		$(B)/tests/vmlinux_test $(LIVE_TESTS)
 
 check-layers:
@@ -308,6 +349,8 @@ check-long:
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run -- fuzz/run.sh build/fuzz/fuzz
 	$(MAKE) all tests
 	BUILD=build tests/run tests/soak.sh
+	ROUNDS=3 $(MAKE) check-mysteries
+	BUILD=build PREEMPT_SECONDS=60 tests/run tests/live/preempt.sh
 	VM_LIMIT=900 $(MAKE) check-vm VM_MORE=tests/vm/long:/long
 
 # --- bench -------------------------------------------------------------------------------
@@ -331,7 +374,7 @@ bench: bench-tools
 clean:
 	rm -rf build
 
-.PHONY: all tests check check-live check-vm check-layers check-format check-long format fuzzers \
+.PHONY: all tests check check-live check-mysteries check-vm check-layers check-format check-long format fuzzers \
 	bench bench-tools bpf-arm64 man install clean
 .DELETE_ON_ERROR:
 .SECONDARY:

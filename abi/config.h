@@ -26,6 +26,8 @@
 	KNOB(cfg_task_storage, 1, 0, 1, "tracing programs have task storage (5.12)")               \
 	KNOB(cfg_task_regs, 1, 0, 1, "there is a helper for a task's registers (5.15)")            \
 	KNOB(cfg_cookies, 1, 0, 1, "links have cookies that their programs can read (5.15)")       \
+	KNOB(cfg_never, 0, 0, 0, "what depends on it is never run")                                \
+	KNOB(cfg_nmi, 0, 0, 1, "a program that can run in NMI takes stacks")                       \
 	KNOB(cfg_split, 0, 0, 1, "Tier B: the time on a CPU is split")                             \
 	KNOB(cfg_signals, 0, 0, U32_LIMIT, "a bit for each signal that counts in series")          \
 	KNOB(cfg_signals_high, 0, 0, U32_LIMIT, "likewise, for ids from 32 on")                    \
@@ -78,23 +80,25 @@ struct filter_key {
 	KNOB(scope, SCOPE_NONE, SCOPE_NONE, SCOPE_LISTED, "which tasks are measured")              \
 	KNOB(all_rows, 0, 0, ALL_ROWS_LAST, "read out also what did not move since the last time") \
 	KNOB(no_detail, 0, 0, 1, "do not tell what blocked threads wait for: only how")            \
-	KNOB(no_split, 0, 0, 1, "Tier B is given up: calls_stop takes all out, none is let in")    \
-	KNOB(split_off_tgid, 0, 0, PID_LIMIT, "whose threads calls_stop takes out of Tier B")      \
-	KNOB(min_block_ns, 1000000, 1, 1000000000000, "a wait so long has its stack taken")        \
+	KNOB(no_split, 0, 0, 1, "Tier B is off, for all: calls_turn sees to it")                   \
+	KNOB(tick_one_in, 1, 1, 1024, "one sample in N clock ticks of a CPU")                      \
+	KNOB(min_block_ns, 1000000, 1, 1000000000000,                                              \
+	     "always capture the stack of waits of at least this")                                 \
 	KNOB(block_stacks, 200, 0, 100000, "of waits, per second and CPU; 0: none is taken")       \
-	KNOB(slow_ns, 0, 0, 1000000000000, "events so long are told one by one; 0: none")          \
+	KNOB(slow_ns, 0, 0, 1000000000000, "list each event of at least this; 0: none")            \
 	KNOB(slow_budget, 200, 0, 100000, "of these, per second and CPU")                          \
-	KNOB(stack_one_in, 0, 0, 1000000, "of events that signals count, so many; 0: no stacks")   \
-	KNOB(alloc_interval, 524288, 1, 1ULL << 40, "one sample for so many bytes allocated")      \
-	KNOB(alloc_one_in, 100, 0, 1000000, "of small calls, one in so many is timed; 0: none")    \
+	KNOB(stack_one_in, 0, 0, 1000000,                                                          \
+	     "one stack in N events that signals count; 0: no stacks")                             \
+	KNOB(alloc_interval, 524288, 1, 1ULL << 40, "one sample per this many bytes allocated")    \
+	KNOB(alloc_one_in, 100, 0, 1000000, "time one small call in N; 0: none")                   \
 	KNOB(alloc_budget, 5000, 1, 1000000, "of such samples, per second and CPU")                \
-	KNOB(alloc_live, 0, 0, 1, "what was allocated is followed until it is freed")              \
+	KNOB(alloc_live, 0, 0, 1, "track allocations until they are freed")                        \
 	KNOB(alloc_kernel_bytes, 0, 0, 1ULL << 40, "large, of the kernel's allocations; 0: none")  \
 	KNOB(is_partial, 0, 0, 1, "probes come or go: nothing begins that might not end")          \
 	KNOB(filter_kinds, 0, 0, FILTER_KIND_BIT(FILTER_KIND_COUNT) - 1,                           \
 	     "bits of the filter kinds in use; capture sets it from the filters")                  \
 	KNOB(filter_cgroup_v1, 0, 0, 1, "1: some are of a v1 hierarchy; capture sets it")          \
-	KNOB(sample_one_in, 1, 1, 1000000, "keep one event in so many, chosen at random")          \
+	KNOB(sample_one_in, 1, 1, 1000000, "keep one event in N, chosen at random")                \
 	KNOB(canary_token, 0, 0, ~0ULL, "echoed by each canary, to tell one run from another")
 
 struct live_config {
@@ -107,6 +111,6 @@ struct live_config {
 #define SPLIT_OFF_MAX	   64
 #define RING_BYTES_MIN	   (64u << 10)
 #define RING_BYTES_MAX	   (256u << 20)
-#define RING_BYTES_DEFAULT (4u << 20)
+#define RING_BYTES_DEFAULT (8u << 20)
 
 #endif

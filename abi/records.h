@@ -78,6 +78,9 @@ enum sample_kind {
 #define STATE_LIMIT	      32 /* room for states to come, so that the layout stays */
 #define COMM_BYTES	      16 /* the kernel's TASK_COMM_LEN */
 #define CAUSES_MAX	      32 /* of each thread, told apart */
+#define RIVALS_MAX	      8	 /* threads that ran instead of it, of each thread */
+#define LEDGER_CHAINS	      4 /* threads that it waited for, and what these did, of each thread */
+#define LEDGER_CHAIN_PARTS    7 /* on a CPU, in its queue, four kinds of waits, and the rest */
 #define CALLS_MAX	      64 /* system calls of each thread, told apart; a power of two */
 #define CALL_PROBES	      16 /* places that are tried for each */
 #define NAME_BYTES	      128
@@ -130,13 +133,57 @@ struct ledger_cause {
 	u64 ns;	       /* a wait that lasts is in it */
 	u64 object;    /* a futex's address, or the id of a rec_object; 0: none, or several */
 	u64 waker_ns;  /* the weight of waker in a majority vote; at most ns */
-	u32 count;     /* of waits begun */
-	u32 holder;    /* tid of the lock's holder when the wait began; 0: not known */
+	u32 count;     /* of waits ended; one that lasts counts where it is open */
+	u32 holder;    /* tid of the thread that held the lock; 0: not known. Never the waiter */
 	u32 waker;     /* tid of the one who ended most of it, or ran instead; 0: none */
 	u16 call;      /* CALL_COMPAT, and 1 + number; 0: none */
-	u8 state;      /* enum ledger_state; a cause that is not in use has a count of 0 */
+	u8 state;      /* enum ledger_state; a cause that is not in use has neither ns nor count */
 	u8 waker_kind; /* enum waker_kind */
 };
+
+/* A process that had the CPU while a thread waited for it; pid 0: the CPU was idle. */
+struct ledger_rival {
+	u64 ns;		     /* 0: the entry is free */
+	u32 tid;	     /* as in rec_hdr; of the thread that was seen first */
+	u32 tgid;	     /* likewise */
+	u32 policy;	     /* that thread's scheduling policy, as sched(7) numbers it */
+	u32 pid;	     /* tgid as the first pid namespace numbers it */
+	u8 comm[COMM_BYTES]; /* not always ended by NUL */
+};
+
+/* One thing that a thread did while another one waited for it; state 0: not known. */
+struct ledger_chain_part {
+	u64 ns;
+	u64 object;  /* as in ledger_cause */
+	u32 culprit; /* tid of who held what it waited for itself, or ended that wait; 0: none */
+	u16 call;    /* as in ledger_cause */
+	u8 state;    /* enum ledger_state */
+	u8 unused;
+};
+
+/* Waits of a thread of at least min_block_ns that one other thread ended, and what it did
+ * meanwhile. */
+struct ledger_chain {
+	u64 ns; /* of the waits; their parts sum up to it. 0: the entry is free */
+	u64 object;
+	u32 culprit;	  /* tid of the one that it waited for */
+	u32 culprit_tgid; /* its process */
+	u8 comm[COMM_BYTES];
+	u16 call;
+	u8 state; /* of the waits, by how they ended */
+	u8 unused[5];
+	struct ledger_chain_part parts[LEDGER_CHAIN_PARTS];
+};
+
+/* The turns of an event loop: from the end of one poll to the beginning of the next. */
+struct ledger_turns {
+	u64 count;
+	u64 long_count; /* of at least LOOP_LONG_NS */
+	u64 long_ns;
+	u64 max_ns;
+};
+
+#define LOOP_LONG_NS 10000000
 
 enum ledger_flags {
 	LEDGER_LAST = 1,   /* its last word: the thread died, or is no longer followed */
@@ -166,12 +213,27 @@ struct rec_ledger {
 	u32 flags;	     /* enum ledger_flags */
 	u32 threads;	     /* 1; of a LEDGER_SUM so many, and begin_ns is 0 */
 	u32 unnamed;	     /* waits that found no place among causes */
-	u32 open_state;	     /* enum ledger_state at end_ns. A thread that waits, and of which no */
-	u32 open_cause;	     /* row comes, still waits so; 1 + place in causes, 0: none */
+	u32 open_state;	     /* enum ledger_state at end_ns. A thread that waits, and of which no
+				row comes, still waits so */
 	u32 inner_tid;	     /* as its own pid namespace numbers it, and so holders of its locks */
-	u32 unused;
 	u8 comm[COMM_BYTES]; /* its name at end_ns, not always ended by NUL */
 	struct ledger_cause causes[CAUSES_MAX];
+
+	/*
+	 * A wait is named by how it ends. One that lasts has a provisional name, in `open`, with
+	 * its time so far; open_since_ns tells it from others, 0: none. How the last one ended that
+	 * an earlier row told as open is in `settled`; settled_since_ns says which one that is.
+	 */
+	u64 open_since_ns;
+	u64 settled_since_ns;
+	struct ledger_cause open;
+	struct ledger_cause settled;
+
+	u64 rivals_ns; /* of its time in the run queue, what is known of who ran instead */
+	struct ledger_rival rivals[RIVALS_MAX]; /* those with most of it; the rest is nobody's */
+	struct ledger_turns turns;
+	u64 chains_ns; /* of all chains, those that have no entry too */
+	struct ledger_chain chains[LEDGER_CHAINS];
 };
 
 /* What one system call cost a thread. */
@@ -208,10 +270,11 @@ struct rec_object {
 	u16 family;	  /* of sockets: AF_INET, AF_INET6, ... */
 	u16 port;	  /* of sockets: the peer's, or the own of a listening one; host order */
 	u16 is_listening; /* of sockets */
-	u32 peer_pid;	  /* of UNIX sockets, where known */
-	u8 address[16];	  /* of sockets, network order; IPv4 in the first four */
-	u32 is_cut;	  /* of files: the beginning of the path is missing */
-	u32 name_at;	  /* where the name begins, below NAME_BYTES */
+	u32 peer_pid;	/* of UNIX sockets the peer, of listening ones the own process; 0: not known
+			 */
+	u8 address[16]; /* of sockets, network order; IPv4 in the first four */
+	u32 is_cut;	/* of files: the beginning of the path is missing */
+	u32 name_at;	/* where the name begins, below NAME_BYTES */
 
 	/* Of files: the end of the path; ended by NUL. The second half is room for the verifier. */
 	u8 name[2 * NAME_BYTES];

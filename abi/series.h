@@ -13,16 +13,20 @@
 #define SERIES_MAX	   2048 /* at a time; what finds no place is in its signal's "other" */
 #define SERIES_STRIPES_MAX 4	/* copies of each, so that CPUs do not wait for each other; 2^n */
 #define SERIES_OTHER	   (~0ULL) /* the object of a series that stands for those without a place */
-#define SERIES_NO_CPU	   0xffff  /* the detail of one that is of no CPU, where it is a CPU */
-#define SERIES_ANY_DETAIL  0xffff  /* the detail of one that stands for those of all details */
-#define SERIES_NONE	   (~0U)   /* no place */
-#define SERIES_SUMS	   2	   /* that a series may have beside that of its values */
-#define SERIES_BESIDE	   2	   /* series that another may lead to */
-#define PAIRS_MAX	   16384   /* starts that wait for their end, in `pairs` */
+#define SERIES_COMMAND                                                                             \
+	(1ULL << 61)		 /* in start_ns, without a process: all processes of a command     \
+				  */
+#define SERIES_NO_CPU	  0xffff /* the detail of one that is of no CPU, where it is a CPU */
+#define SERIES_ANY_DETAIL 0xffff /* the detail of one that stands for those of all details */
+#define SERIES_NONE	  (~0U)	 /* no place */
+#define SERIES_SUMS	  2	 /* that a series may have beside that of its values */
+#define SERIES_BESIDE	  2	 /* series that another may lead to */
+#define PAIRS_MAX	  16384	 /* starts that wait for their end, in `pairs` */
 
 /* What the fields mean, each signal says in its struct signal_view. Unused ones are 0. */
 struct series_key {
-	u64 start_ns; /* of the process, as in rec_hdr; 0: of no process */
+	u64 start_ns; /* of the process, as in rec_hdr; 0: of no process; or SERIES_COMMAND and an
+			 id */
 	u32 tgid;     /* as in rec_hdr; 0: of no process */
 	u8 signal;    /* enum signal_id */
 	u8 kind;      /* which measure of the signal's: connect, service, wait, ... */
@@ -70,7 +74,7 @@ struct series_share {
 	u64 limit;
 	u64 used;
 	u64 others;	   /* places of "other", by detail; beyond the limit, by a quarter of it */
-	u64 folded;	   /* values that went to "other" */
+	u64 folded;	   /* values that went to "other", or to their command without an object */
 	u64 lost;	   /* values for which not even that had a place */
 	u64 unpaired;	   /* starts that found no place in `pairs` */
 	u64 slow_unspoken; /* slow events beyond the budget: counted in their series, not told */

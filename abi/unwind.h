@@ -5,6 +5,9 @@
  *
  *   tgid → unwind_processes → its mappings, sorted → module → page of 64 KiB → rows, sorted
  *
+ * Pages are loaded one by one: small modules at once, of others those that a walk asks for. A page
+ * that was not used for long makes room for others, so that no module takes the room of all.
+ *
  * The writer has no privilege, so the reader believes nothing: every index is checked, and a wrong
  * table costs a wrong stack, never more. All addresses in rows are the module's own, as its file
  * has them (link-time); a mapping's bias is what is subtracted from a process's address to get
@@ -47,13 +50,22 @@ struct unwind_row {
 	u8 kind; /* enum row_kind, and the bits above */
 };
 
-/* The rows of one 64 KiB of a module. The row that holds at its beginning is the first of them. */
+/*
+ * The rows of one 64 KiB of a module. The row that holds at its beginning is the first of them.
+ * run is written by user space alone, in one store: whoever has used its rows looks at it again,
+ * and if it is another by then, they were somebody else's.
+ */
 struct unwind_page {
-	u32 first;
-	u32 count;
+	u64 run;     /* the first row << 16 | how many; 0: not loaded */
+	u32 is_used; /* set by the walk, cleared by user space: who is not used makes room */
+	u32 asked;   /* when a walk has last asked for it, in turns of UNWIND_ASK_SHIFT */
 };
 
 #define UNWIND_PAGE_SHIFT 16
+#define UNWIND_RUN_SHIFT  16
+#define UNWIND_RUN_COUNT  0xffffULL
+#define UNWIND_RUN_EMPTY  (1ULL << 63) /* it is known to have no row */
+#define UNWIND_ASK_SHIFT  28	       /* ns: a page is asked for once in 268 ms */
 
 struct unwind_module {
 	u32 first_page;
@@ -80,7 +92,34 @@ struct unwind_process {
 	u64 asked_ns; /* when user space was last asked for them */
 };
 
-#define UNWIND_ROWS_MAX	      (2u << 20) /* 16 MiB */
+/*
+ * The same for programs that can run in NMI and may not use a hash: in an array, in one of a few
+ * entries by a hash of the process. One that finds all of them taken takes over another's, which is
+ * then asked for again.
+ */
+struct unwind_range {
+	u32 tgid; /* 0: none; written last */
+	u32 first;
+	u32 count;
+	u32 generation;
+};
+
+#define UNWIND_RANGES_BITS 15
+#define UNWIND_RANGES_MAX  (1u << UNWIND_RANGES_BITS)
+#define UNWIND_RANGE_WAYS  4u
+
+static inline __attribute__((always_inline)) u32 unwind_range_place(u32 tgid, u32 way)
+{
+	u32 hash = tgid * 2654435761u >> (32 - UNWIND_RANGES_BITS);
+
+	return (hash & ~(UNWIND_RANGE_WAYS - 1)) | way;
+}
+
+/* Rows, 8 bytes each: unless --unwind-rows says otherwise, and between what. */
+#define UNWIND_ROWS_DEFAULT (2u << 20)
+#define UNWIND_ROWS_LEAST   (16u << 10) /* those of one page */
+#define UNWIND_ROWS_MOST    (64u << 20)
+
 #define UNWIND_PAGES_MAX      (64u << 10)
 #define UNWIND_MODULES_MAX    4096
 #define UNWIND_MAPPINGS_MAX   (64u << 10)
@@ -99,13 +138,17 @@ enum unwind_want {
 	UNWIND_WANT_PROCESS, /* its mappings are not known, or no longer: read them */
 	UNWIND_WANT_FORKED,  /* tgid has the mappings of generation now, too */
 	UNWIND_WANT_GONE,    /* tgid has ended, or become another program: its mappings are free */
+	UNWIND_WANT_PAGE,    /* a walk of tgid's stack came to a page that is not loaded */
 };
 
 struct unwind_request {
-	u32 tgid;	/* as dwell's pid namespace numbers it */
-	u32 want;	/* enum unwind_want */
-	u32 generation; /* of FORKED and GONE; 0: none was known */
-	u32 unused;
+	u32 tgid; /* as dwell's pid namespace numbers it */
+	u32 want; /* enum unwind_want */
+	union {
+		u32 generation; /* of FORKED and GONE; 0: none was known */
+		u32 module;	/* of PAGE */
+	};
+	u32 page; /* of PAGE: its place in unwind_pages */
 };
 
 /* Where a walk ended. */

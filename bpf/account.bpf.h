@@ -28,6 +28,20 @@ struct ledger_pids_map {
 	__type(value, struct ledger_task);
 };
 
+enum cpu_irq { CPU_IRQ_NONE, CPU_IRQ_DEVICE, CPU_IRQ_TIMER };
+
+/*
+ * What has just happened on a CPU that may end a wait: the wake-up that follows reads it. It holds
+ * for as long as the interrupt or the thread that it happened in.
+ */
+struct cpu_event {
+	u64 sock;	/* a socket got data; 0: none */
+	u64 sock_ns;	/* when, if a thread and no interrupt did it; else 0 */
+	u64 request_ns; /* a disk's request is done that existed since then */
+	u64 done_ns;	/* when it was done; 0: none was */
+	u64 inode;	/* of the file that was read by it, as an address; 0: not known */
+};
+
 /* What one CPU does. Written by itself alone; others look whether it is idle. */
 struct ledger_cpu {
 	u64 begin_ns; /* 0: nothing seen yet */
@@ -42,14 +56,16 @@ struct ledger_cpu {
 	u32 missed;
 	u32 seq;     /* odd while it is being written */
 	u16 softirq; /* 1 + vector of the one under way; 0: none */
-	u16 irq;     /* 1: a hard one is under way */
+	u16 irq;     /* enum cpu_irq: a hard one is under way */
 	u32 is_late; /* 1: who left last had come unseen, and with it a wait is over */
 	struct ledger_stolen stolen;
 	u64 irq_told_ns;      /* of stolen, what is in ns[] */
 	u64 softirq_told_ns;  /* likewise */
 	u64 irq_since_ns;     /* Tier B: when it began */
 	u64 softirq_since_ns; /* likewise */
-	u64 apart[4];	      /* no cache line is shared with the next one's */
+	struct cpu_event event;
+	struct ledger_runs runs;
+	u64 apart[4]; /* no cache line is shared with the next one's */
 };
 
 struct ledger_cpus_map {
@@ -93,7 +109,7 @@ static __always_inline struct ledger_task *account_of(struct task_struct *task)
 {
 	struct ledger_task *account = account_place(task);
 
-	return account && account->begin_ns ? account : NULL;
+	return account && ledger_load_acquire(&account->begin_ns) ? account : NULL;
 }
 
 static __always_inline struct ledger_task *account_of_current(void)
@@ -106,6 +122,15 @@ static __always_inline struct ledger_task *account_of_current(void)
 	pid = (u32)bpf_get_current_pid_tgid();
 	account = bpf_map_lookup_elem(&ledger_pids, &pid);
 	return account && account->begin_ns ? account : NULL;
+}
+
+/* In NMI, for which the hash by pid is not: where there is no task storage, this does not load. */
+static __always_inline struct ledger_task *account_of_current_nmi(void)
+{
+	struct ledger_task *account =
+		bpf_task_storage_get(&ledger_tasks, bpf_get_current_task_btf(), NULL, 0);
+
+	return account && ledger_load_acquire(&account->begin_ns) ? account : NULL;
 }
 
 static __always_inline bool ledger_follows(struct task_struct *task)

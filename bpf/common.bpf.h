@@ -48,6 +48,7 @@ struct filters_map {
 };
 
 extern struct records_map records SEC(".maps");
+extern struct records_map records_nmi SEC(".maps"); /* see nmi.bpf.h */
 extern struct emit_counts_map emit_counts SEC(".maps");
 extern struct live_configs_map live_configs SEC(".maps");
 extern struct filters_map filters SEC(".maps");
@@ -56,10 +57,15 @@ extern struct filters_map filters SEC(".maps");
 #include "emit.bpf.h"
 #include "path.bpf.h"
 #include "object.bpf.h"
+#include "socket.bpf.h"
 #include "ledger.bpf.h"
+#include "ledger_rivals.bpf.h"
+#include "ledger_chain.bpf.h"
 #include "ledger_copy.bpf.h"
 #include "split.bpf.h"
 #include "account.bpf.h"
+#include "nmi.bpf.h"
+#include "uprobe.bpf.h"
 #include "stack.bpf.h"
 #include "series.bpf.h"
 #include "pair.bpf.h"

@@ -10,6 +10,7 @@
 #define TS_COMPAT	 0x02 /* x86: the task is in a 32-bit system call */
 #define PF_EXITING	 0x00000004
 #define PF_IO_WORKER	 0x00000010
+#define PF_WQ_WORKER	 0x00000020
 #define PF_USER_WORKER	 0x00004000 /* from 6.4: vhost's, too */
 #define PF_KTHREAD	 0x00200000
 #define PIDNS_LEVELS_MAX 32 /* the kernel's MAX_PID_NS_LEVEL */
@@ -48,6 +49,15 @@ static __always_inline struct gendisk *request_disk(struct request *request)
 	if (bpf_core_field_exists(old->rq_disk))
 		return old->rq_disk;
 	return ((struct request_queue___disk *)(void *)request->q)->disk;
+}
+
+/* A name of an inode, by its place in the inode's list of them: in a union that has lost its name.
+ */
+static __always_inline struct dentry *dentry_of_alias(void *alias)
+{
+	if (bpf_core_field_exists(struct dentry___union, d_u))
+		return alias - bpf_core_field_offset(struct dentry___union, d_u.d_alias);
+	return alias - bpf_core_field_offset(struct dentry___plain, d_alias);
 }
 
 /* Places inside a kernel struct, for probe reads. */

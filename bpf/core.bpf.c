@@ -11,10 +11,12 @@ FROZEN_KNOBS(KNOB)
 #undef KNOB
 
 struct records_map records SEC(".maps");
+struct records_map records_nmi SEC(".maps");
 struct emit_counts_map emit_counts SEC(".maps");
 struct live_configs_map live_configs SEC(".maps");
 struct filters_map filters SEC(".maps");
 struct object_ids_map object_ids SEC(".maps");
+struct listeners_map listeners SEC(".maps");
 struct split_off_map split_off SEC(".maps");
 struct ledger_tasks_map ledger_tasks SEC(".maps");
 struct ledger_pids_map ledger_pids SEC(".maps");
@@ -27,6 +29,10 @@ struct unwind_modules_map unwind_modules SEC(".maps");
 struct unwind_mappings_map unwind_mappings SEC(".maps");
 struct unwind_processes_map unwind_processes SEC(".maps");
 struct unwind_requests_map unwind_requests SEC(".maps");
+struct unwind_requests_map unwind_requests_nmi SEC(".maps");
+struct unwind_ranges_map unwind_ranges SEC(".maps");
+struct nmi_asks_map nmi_asks SEC(".maps");
+struct uprobe_nowhere_map uprobe_nowhere SEC(".maps");
 struct series_index_map series_index SEC(".maps");
 struct series_slots_map series_slots SEC(".maps");
 struct series_stripes_map series_stripes SEC(".maps");

@@ -47,12 +47,12 @@ static __always_inline void emit_count(u64 *counter)
 		}                                                                                  \
 	} while (0)
 
-/* Why a reservation failed; in an NMI the ring's lock may be held by whom it interrupted. */
-static __always_inline u64 *emit_loss(struct emit_counts *counts, u16 type, enum drop_class class,
-				      u16 size)
+/* Why a reservation failed; an interrupt may have found the ring's lock taken. */
+static __always_inline u64 *emit_loss(struct emit_counts *counts, void *ring, u16 type,
+				      enum drop_class class, u16 size)
 {
-	u64 room = bpf_ringbuf_query(&records, BPF_RB_RING_SIZE) -
-		   bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA);
+	u64 room = bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) -
+		   bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
 
 	if (class == DROP_HISTOGRAM)
 		return &counts->of[type].coalesced;
@@ -74,8 +74,8 @@ static __always_inline void emit_header(struct rec_hdr *hdr, u16 type, u16 versi
 	hdr->start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 }
 
-static __always_inline void *emit_reserve(u16 type, u16 version, enum drop_class class, u16 size,
-					  struct task_struct *task)
+static __always_inline void *emit_reserve(void *ring, u16 type, u16 version, enum drop_class class,
+					  u16 size, struct task_struct *task)
 {
 	struct emit_counts *counts = emit_counts_here();
 	struct rec_hdr *hdr;
@@ -85,9 +85,9 @@ static __always_inline void *emit_reserve(u16 type, u16 version, enum drop_class
 	emit_count(&counts->sent);
 	u64 seq = *(volatile u64 *)&counts->sent;
 
-	hdr = bpf_ringbuf_reserve(&records, size, 0);
+	hdr = bpf_ringbuf_reserve(ring, size, 0);
 	if (!hdr) {
-		emit_count(emit_loss(counts, type, class, size));
+		emit_count(emit_loss(counts, ring, type, class, size));
 		return NULL;
 	}
 	emit_header(hdr, type, version, size, seq, task);
@@ -95,20 +95,22 @@ static __always_inline void *emit_reserve(u16 type, u16 version, enum drop_class
 }
 
 /* struct rec_<name> *, its header filled, or NULL (counted). Every other field must be set. */
-#define EMIT_RESERVE(NAME, name, task)                                                             \
-	((struct rec_##name *)emit_reserve(SIG_##NAME, SIG_VERSION_##NAME,                         \
+#define EMIT_RESERVE(NAME, name, task) EMIT_RESERVE_ON(&records, NAME, name, task)
+#define EMIT_RESERVE_ON(ring, NAME, name, task)                                                    \
+	((struct rec_##name *)emit_reserve(ring, SIG_##NAME, SIG_VERSION_##NAME,                   \
 					   (enum drop_class)SIG_DROP_##NAME,                       \
 					   sizeof(struct rec_##name), task))
 
-static __always_inline void emit_submit(void *rec, u64 size)
+static __always_inline void emit_submit(void *ring, void *rec, u64 size)
 {
-	u64 waiting = bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA);
+	u64 waiting = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
 	u64 before = waiting - size - RINGBUF_HDR_BYTES;
 	bool crossed = (waiting ^ before) & ~(u64)(cfg_wake_bytes - 1);
 
 	bpf_ringbuf_submit(rec, crossed ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 }
 
-#define EMIT_SUBMIT(rec) emit_submit(rec, sizeof(*(rec)))
+#define EMIT_SUBMIT(rec)	  EMIT_SUBMIT_ON(&records, rec)
+#define EMIT_SUBMIT_ON(ring, rec) emit_submit(ring, rec, sizeof(*(rec)))
 
 #endif

@@ -26,12 +26,50 @@ struct task_struct___blocker { /* from 6.16, where the kernel looks for tasks th
 	unsigned long blocker; /* the mutex, semaphore or rwsem for which it sleeps; 0: none */
 };
 
+struct task_struct___memstall { /* where the kernel has pressure stall information */
+	unsigned int in_memstall : 1;
+};
+
+struct dentry___union { /* before 7.2 */
+	union {
+		struct hlist_node d_alias;
+	} d_u;
+};
+
+struct dentry___plain { /* from 7.2 on: the union has no name any more */
+	struct hlist_node d_alias;
+};
+
+struct folio___new { /* from 5.16: what a page is part of */
+	struct address_space *mapping;
+};
+
+struct page___old { /* before */
+	struct address_space *mapping;
+};
+
 struct request___disk { /* before 5.17 */
 	struct gendisk *rq_disk;
 };
 
 struct request_queue___disk { /* from 5.15 */
 	struct gendisk *disk;
+};
+
+struct cgroup_subsys_state___any { /* these: of kernels with cgroups for block devices */
+	struct cgroup *cgroup;
+};
+
+struct blkcg___any {
+	struct cgroup_subsys_state___any css;
+};
+
+struct blkcg_gq___any {
+	struct blkcg___any *blkcg;
+};
+
+struct bio___any {
+	struct blkcg_gq___any *bi_blkg;
 };
 
 struct return_instance___any { /* these: of kernels with uprobes */

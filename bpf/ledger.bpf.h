@@ -4,14 +4,15 @@
  * that is, ledger_cause.bpf.h what waits were for). No hook and no clock is read here, so that it
  * can be compiled for the host and tested there.
  *
- * A wake-up leaves its time, and the next switch-in splits the wait there; an interrupt leaves its
+ * A wake-up leaves its time and what it knows of the end, and the next switch-in splits the wait
+ * there and gives it its name (ledger_settle.bpf.h); an interrupt leaves its
  * length per CPU, and the thread's next update takes it up.
  */
 #ifndef DWELL_LEDGER_BPF_H
 #define DWELL_LEDGER_BPF_H
 
 #include "ledger_task.bpf.h"
-#include "ledger_cause.bpf.h"
+#include "ledger_settle.bpf.h"
 
 /* --- time goes to states --- */
 
@@ -21,9 +22,9 @@ static __always_inline void ledger_begin(struct ledger_task *account, u32 state,
 	account->state = state;
 	account->last_ns = now;
 	account->resume = resume;
-	account->entries[ledger_slot(state)] = 1;
-	ledger_barrier();
-	account->begin_ns = now;
+	if (!ledger_is_blocked(state)) /* which is counted when it ends */
+		account->entries[ledger_slot(state)] = 1;
+	ledger_store_release(&account->begin_ns, now);
 }
 
 /* Time up to now goes to a state. A clock that is behind last_ns moves nothing. */
@@ -78,11 +79,79 @@ static __always_inline void ledger_charge_cpu(struct ledger_task *account, u32 s
 
 /* --- waits end --- */
 
+#define ABSENCE_LEAST_NS 16000 /* shorter ones are not worth a slot */
+
+/* A thread has a CPU again: whoever waited for it may ask what it did. */
+static __always_inline void ledger_note_absence(struct ledger_task *account)
+{
+	const struct ledger_over *over = &account->over;
+	struct lock_watch *watch = &account->lock;
+	struct lock_absence *absence;
+	u64 place;
+
+	if (over->queue_ns + over->block_ns < ABSENCE_LEAST_NS)
+		return;
+	place = watch->absence_count++;
+	ledger_bound(place, ABSENCES_MAX - 1);
+	absence = &watch->absences[place];
+	absence->back_ns = over->back_ns;
+	absence->cpu_ns = ledger_cpu_ns(account);
+	absence->object = over->object;
+	absence->queue_us = (u32)(over->queue_ns / 1000);
+	absence->block_us = (u32)(over->block_ns / 1000);
+	absence->culprit = over->holder ? over->holder : account->waker;
+	if (!absence->culprit && account->has_chain) /* who answered over the network */
+		absence->culprit = account->chain.culprit;
+	absence->call = (u16)account->wait_call;
+	absence->state = (u8)over->block_state;
+}
+
+/*
+ * An event loop's turn begins when work comes; also when a timer runs out, of a thread to which
+ * work comes so. Who polls for the answer of a peer has no loop.
+ */
+static __always_inline void ledger_begin_turn(struct ledger_task *account,
+					      const struct ledger_over *over)
+{
+	bool is_work = over->block_state == STATE_BLOCKED_IDLE;
+
+	account->poll_end_ns =
+		is_work || (over->block_state == STATE_BLOCKED_SLEEP && account->turns.count)
+			? over->back_ns
+			: 0;
+}
+
+static __always_inline void ledger_end_block(struct ledger_task *account, u64 until, bool is_told)
+{
+	u64 passed = until > account->last_ns ? until - account->last_ns : 0;
+	struct ledger_over *over = &account->over;
+
+	over->block_state = ledger_settle(account, passed, is_told);
+	if (passed)
+		account->last_ns = until;
+	account->block_ns = passed;
+	/* One that was over before it began is one nevertheless, for who counts them. */
+	over->block_ns = passed || !account->wake_ns ? passed : 1;
+	over->object = account->wake_object && over->block_state != STATE_BLOCKED_SLEEP
+			       ? account->wake_object
+			       : account->wait_object;
+	over->holder = account->wait_holder;
+	over->lock = account->wait_lock;
+	if (over->block_state == STATE_BLOCKED_LOCK) {
+		over->holder = ledger_last_holder(account);
+		account->lock.object = account->wait_object;
+		account->lock.got_ns = over->back_ns;
+	}
+	if (account->wait_ends == ENDS_BY_POLL)
+		ledger_begin_turn(account, over);
+}
+
 /*
  * A block ends where the thread was woken; from there on it waited for a CPU, because of ran, the
  * thread that had it, or what kind says.
  */
-static __always_inline void ledger_end_wait(struct ledger_task *account, u32 ran, u32 kind, u64 now)
+static __always_inline void ledger_end_wait(struct ledger_task *account, u32 ran, u32 kind,
+					    bool is_told, u64 now)
 {
 	struct ledger_over *over = &account->over;
 	u64 woken = account->wake_ns;
@@ -90,22 +159,13 @@ static __always_inline void ledger_end_wait(struct ledger_task *account, u32 ran
 
 	over->back_ns = now;
 	if (ledger_is_blocked(account->state)) {
-		passed = ledger_charge(account, account->state, woken && woken < now ? woken : now);
-		ledger_end_cause(account, passed, account->waker, account->waker_kind);
-		account->block_ns = passed;
-		/* One that was over before it began is one nevertheless, for who counts them. */
-		over->block_ns = passed || !woken ? passed : 1;
-		over->block_state = account->state;
-		over->object = account->wait_object;
-		over->holder = account->wait_holder;
-		over->lock = account->wait_lock;
+		ledger_end_block(account, woken && woken < now ? woken : now, is_told);
 		if (!woken)
 			return;
 		ledger_enter(account, STATE_RUNQ_WOKEN);
-		ledger_name_queue(account, STATE_RUNQ_WOKEN);
 	}
 	passed = ledger_charge(account, account->state, now);
-	ledger_end_cause(account, passed, ran, kind);
+	ledger_end_queue(account, passed, ran, kind);
 	over->queue_ns = passed;
 	over->queue_state = account->state;
 }
@@ -125,13 +185,31 @@ static __always_inline u64 ledger_ran_ns(const struct ledger_task *account, u64 
 /*
  * The wait of a thread that is on a CPU by now: its switch-in was missed. What it ran since, it ran
  * last. Signals count this wait now (account_of_late()); but where it waited, its stack tells no
- * more.
+ * more. It gets its state, and no cause: to look for one here would take the verifier too long.
  */
 static __always_inline void ledger_end_wait_late(struct ledger_task *account, u64 exec_ns, u64 now)
 {
+	struct ledger_over *over = &account->over;
+	u64 back_ns = now - ledger_ran_ns(account, exec_ns, now), until = back_ns;
+
 	account->missed++;
-	account->over = (struct ledger_over){};
-	ledger_end_wait(account, 0, WAKER_NONE, now - ledger_ran_ns(account, exec_ns, now));
+	account->unnamed++;
+	*over = (struct ledger_over){.back_ns = back_ns};
+	if (ledger_is_blocked(account->state)) {
+		over->block_state = ledger_state_by_end(account);
+		account->entries[ledger_slot(over->block_state)]++;
+		if (account->wake_ns && account->wake_ns < back_ns)
+			until = account->wake_ns;
+		over->block_ns = ledger_charge(account, over->block_state, until);
+		if (!over->block_ns && account->wake_ns)
+			over->block_ns = 1;
+		over->object = account->wait_object;
+		over->holder = account->wait_holder;
+		over->lock = account->wait_lock;
+		ledger_enter(account, STATE_RUNQ_WOKEN);
+	}
+	over->queue_state = account->state;
+	over->queue_ns = ledger_charge(account, account->state, back_ns);
 	account->block_ns = 0;
 	ledger_enter(account, account->resume);
 }
@@ -151,14 +229,34 @@ static __always_inline void ledger_note_wait(struct ledger_task *account, const 
 	account->wait_object = wait->object;
 	account->wait_holder = wait->holder;
 	account->wait_lock = wait->lock;
+	account->wait_call = wait->call;
+	account->wait_ends = wait->ends;
+	account->wait_net_state = wait->net_state;
+	account->wait_is_held_back = wait->is_held_back;
 }
 
-/* Leaves its CPU to wait; true if this is a cause not known before. */
-static __always_inline bool ledger_switch_out(struct ledger_task *account, const struct wait *wait,
+/* An event loop asks for its next events: the turn that its last ones began is over. */
+static __always_inline void ledger_end_turn(struct ledger_task *account, u64 now)
+{
+	struct ledger_turns *turns = &account->turns;
+	u64 ns = now - account->poll_end_ns;
+
+	if (!account->poll_end_ns || now <= account->poll_end_ns)
+		return;
+	account->poll_end_ns = 0; /* the next one begins when work comes */
+	turns->count++;
+	if (ns < LOOP_LONG_NS)
+		return;
+	turns->long_count++;
+	turns->long_ns += ns;
+	if (ns > turns->max_ns)
+		turns->max_ns = ns;
+}
+
+/* Leaves its CPU to wait. */
+static __always_inline void ledger_switch_out(struct ledger_task *account, const struct wait *wait,
 					      struct ledger_stolen *stolen, u64 exec_ns, u64 now)
 {
-	bool is_new = false;
-
 	ledger_open_waits(account);
 	ledger_end_run(account, stolen, exec_ns, now);
 	/* Tier B may have been switched off for it meanwhile. */
@@ -166,15 +264,17 @@ static __always_inline bool ledger_switch_out(struct ledger_task *account, const
 	if (!wait->is_woken)
 		account->wake_ns = 0; /* of something before */
 	account->waker_stack = 0;     /* likewise: nobody takes one before the state below */
+	account->has_chain = 0;
 	ledger_note_wait(account, wait);
 	account->exec_ns = exec_ns;
-	ledger_enter(account, wait->state);
-	if (ledger_is_blocked(wait->state))
-		is_new = ledger_name_block(account, wait);
-	else
-		ledger_name_queue(account, wait->state);
+	if (ledger_is_blocked(wait->state)) {
+		account->state = wait->state; /* it is counted when it ends, by its name then */
+		if (wait->ends == ENDS_BY_POLL)
+			ledger_end_turn(account, now);
+	} else {
+		ledger_enter(account, wait->state);
+	}
 	ledger_close_waits(account);
-	return is_new;
 }
 
 /* Leaves its CPU for good. */
@@ -190,6 +290,8 @@ static __always_inline void ledger_finish(struct ledger_task *account, struct le
 static __always_inline void ledger_switch_in(struct ledger_task *account, u32 ran, u32 kind,
 					     u64 exec_ns, u64 now)
 {
+	bool is_told = account->read_seq == ledger_read_seq(&account->seq);
+
 	ledger_open_waits(account);
 	account->over = (struct ledger_over){};
 	if (ledger_is_on_cpu(account)) {
@@ -200,19 +302,25 @@ static __always_inline void ledger_switch_in(struct ledger_task *account, u32 ra
 		ledger_charge(account, STATE_UNATTRIBUTED, now);
 		account->exec_ns = exec_ns;
 	} else {
-		ledger_end_wait(account, ran, kind, now);
+		ledger_end_wait(account, ran, kind, is_told, now);
+		ledger_note_absence(account);
 	}
 	ledger_enter(account, account->resume);
 	ledger_close_waits(account);
 }
 
-/* Another CPU's doing: only the time and who it was are left; the account is not touched. */
-static __always_inline void ledger_wake(struct ledger_task *account, u32 waker, u32 kind, u64 now)
+/* Another CPU's doing: only what it knows is left; the account is not touched. */
+static __always_inline void ledger_wake(struct ledger_task *account, const struct wake *wake,
+					u64 now)
 {
 	if (account->wake_ns)
 		return;
-	account->waker = waker;
-	account->waker_kind = kind;
+	account->waker = wake->waker;
+	account->waker_kind = wake->kind;
+	account->wake_state = wake->state;
+	account->wake_object = wake->object;
+	account->wake_since_ns = wake->since_ns;
+	account->wake_holder = wake->holder;
 	account->wake_ns = now;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * What a thread's waits were for: the causes in its account, which sum up to its states. Compiled
- * for the host too, as ledger.bpf.h is.
+ * What a thread's waits were for: the causes in its account, which sum up to its states. A wait is
+ * named when it ends; until then it has a provisional name, which readers get apart. Compiled for
+ * the host too, as ledger.bpf.h is.
  */
 #ifndef DWELL_LEDGER_CAUSE_BPF_H
 #define DWELL_LEDGER_CAUSE_BPF_H
@@ -25,79 +26,78 @@ static __always_inline struct ledger_cause *ledger_cause_at(struct ledger_task *
 	return &account->causes[place];
 }
 
-static __always_inline bool ledger_cause_is(const struct ledger_cause *cause,
-					    const struct wait *wait, u64 object, u32 holder)
+/* What a wait was for, in all that tells causes apart. */
+struct cause_name {
+	u64 object;
+	u32 state;
+	u32 call;
+	u32 holder;
+};
+
+/* All of it in one number, so that the verifier, and the CPU, have one comparison to make. */
+static __always_inline u64 ledger_cause_key(const struct cause_name *name)
 {
-	return cause->count && cause->object == object && cause->state == wait->state &&
-	       cause->call == wait->call && cause->holder == holder;
+	u64 key = (name->object ^ name->holder) * 0x9e3779b97f4a7c15ULL;
+
+	key ^= (u64)name->state << 56 ^ (u64)name->call << 40 ^ name->holder;
+	return key | 1; /* 0: the place is free */
 }
 
-/* Whether a cause has this place, or can have it: then it is written there. */
-static __always_inline bool ledger_cause_fits(struct ledger_cause *cause, const struct wait *wait,
-					      u64 object, u32 holder)
+static __always_inline u64 *ledger_key_at(struct ledger_task *account, u64 place)
 {
-	if (ledger_cause_is(cause, wait, object, holder))
-		return true;
-	if (cause->count)
-		return false;
-	cause->object = object;
-	cause->holder = holder;
-	cause->state = (u8)wait->state;
-	cause->call = (u16)wait->call;
-	return true;
+	ledger_bound(place, CAUSES_MAX - 1);
+	return &account->cause_keys[place];
 }
 
-/* 1 + place, or 0. */
-static __always_inline u32 ledger_find_exact(struct ledger_task *account, const struct wait *wait)
+/* 1 if it is 0, else 0; without a branch, which the compiler would put there if it saw through it.
+ */
+static __always_inline u64 ledger_is_zero(u64 value)
 {
-	u64 mixed = (wait->object ^ wait->holder ^ wait->call) * 0x9e3779b97f4a7c15ULL;
-	u32 first = (mixed >> 40) & (CAUSES_HASHED - 1);
+	u64 negative = -value;
 
-	for (u32 i = 0; i <= CAUSES_CLASS - CAUSES_HASHED; i++)
-		if (ledger_cause_fits(ledger_cause_at(account, first + i), wait, wait->object,
-				      wait->holder))
-			return first + i + 1;
-	return 0;
+	ledger_barrier_value(negative);
+	return 1 ^ ((value | negative) >> 63);
 }
 
-static __always_inline u32 ledger_find_class(struct ledger_task *account, const struct wait *wait)
+/*
+ * 1 + the place of a key, which may be a free one; 0: there is none in these. Without branches: the
+ * verifier would go through all that follows once for each.
+ */
+static __always_inline u32 ledger_find_key(struct ledger_task *account, u64 key, u32 first,
+					   u32 count)
 {
-	for (u32 i = CAUSES_CLASS; i < CAUSES_QUEUE; i++)
-		if (ledger_cause_fits(&account->causes[i], wait, 0, 0))
-			return i + 1;
-	return 0;
-}
+	u64 place = 0;
 
-/* The run queue's causes have their places: what differs is who ran instead. */
-static __always_inline void ledger_name_queue(struct ledger_task *account, u32 state)
-{
-	struct ledger_cause *cause =
-		ledger_cause_at(account, CAUSES_QUEUE + state - STATE_RUNQ_WOKEN);
+	for (u32 i = 0; i < count; i++) {
+		u64 there = *ledger_key_at(account, first + i);
+		u64 fits = ledger_is_zero(there ^ key) | ledger_is_zero(there);
+		u64 mask = -(fits & ledger_is_zero(place));
 
-	cause->state = (u8)state;
-	cause->count++;
-}
-
-/* Opens the cause of a block that begins; true if it was not known before. */
-static __always_inline bool ledger_name_block(struct ledger_task *account, const struct wait *wait)
-{
-	struct ledger_cause *cause;
-	u32 place = account->cause;
-
-	/* Most threads wait for the same thing again and again. */
-	if (!place ||
-	    !ledger_cause_is(ledger_cause_at(account, place - 1), wait, wait->object, wait->holder))
-		place = ledger_find_exact(account, wait);
-	if (!place)
-		place = ledger_find_class(account, wait);
-	place = ledger_forget(place, account->begin_ns);
-	account->cause = place;
-	if (!place) {
-		account->unnamed++;
-		return false;
+		ledger_barrier_value(mask);
+		place |= mask & (first + i + 1);
 	}
+	return (u32)place;
+}
+
+/* Its place, with the name written there if it is new; 0: there is none. */
+static __always_inline u32 ledger_take_place(struct ledger_task *account,
+					     const struct cause_name *name, u64 key, u32 first,
+					     u32 count)
+{
+	u64 place = ledger_forget(ledger_find_key(account, key, first, count), account->begin_ns);
+	struct ledger_cause *cause;
+
+	if (!place)
+		return 0;
+	if (*ledger_key_at(account, place - 1) == key)
+		return place;
 	cause = ledger_cause_at(account, place - 1);
-	return cause->count++ == 0;
+	cause->object = name->object;
+	cause->holder = name->holder;
+	cause->state = (u8)name->state;
+	cause->call = (u16)name->call;
+	*ledger_key_at(account, place - 1) = key;
+	return place;
 }
 
 /* Boyer and Moore's vote, weighted by time: who has more than half of it, is left. */
@@ -114,24 +114,42 @@ static __always_inline void ledger_vote(struct ledger_cause *cause, u32 waker, u
 	}
 }
 
-/* 1 + place of the cause of the wait under way. */
-static __always_inline u32 ledger_place(u32 state, u32 block_cause)
+/* The run queue's causes have their places: what differs is who ran instead. */
+static __always_inline void ledger_end_queue(struct ledger_task *account, u64 ns, u32 ran, u32 kind)
 {
-	return ledger_is_blocked(state) ? block_cause : CAUSES_QUEUE + state - STATE_RUNQ_WOKEN + 1;
+	u32 state = account->state;
+	struct ledger_cause *cause =
+		ledger_cause_at(account, CAUSES_QUEUE + state - STATE_RUNQ_WOKEN);
+
+	cause->state = (u8)state;
+	cause->count++;
+	cause->ns += ns;
+	ledger_vote(cause, ran, kind, ns);
 }
 
-/* The wait under way lasted so long, and so it ended. */
-static __always_inline void ledger_end_cause(struct ledger_task *account, u64 ns, u32 waker,
-					     u32 kind)
+/* The cause of a block that is over; NULL: there is no room to name it, which is counted. */
+static __always_inline struct ledger_cause *ledger_cause_of(struct ledger_task *account,
+							    const struct cause_name *name)
 {
-	u32 place = ledger_place(account->state, account->cause);
-	struct ledger_cause *cause;
+	u64 key = ledger_cause_key(name), place = account->cause;
 
-	if (!place)
-		return;
-	cause = ledger_cause_at(account, place - 1);
-	cause->ns += ns;
-	ledger_vote(cause, waker, kind, ns);
+	/* Most threads wait for the same thing again and again. */
+	if (!place || *ledger_key_at(account, place - 1) != key)
+		place = ledger_take_place(account, name, key, (key >> 40) & (CAUSES_HASHED - 1),
+					  CAUSES_CLASS - CAUSES_HASHED + 1);
+	if (!place) {
+		struct cause_name class = {.state = name->state, .call = name->call};
+
+		place = ledger_take_place(account, &class, ledger_cause_key(&class), CAUSES_CLASS,
+					  CAUSES_QUEUE - CAUSES_CLASS);
+	}
+	place = ledger_forget(place, account->begin_ns);
+	account->cause = place;
+	if (!place) {
+		account->unnamed++;
+		return NULL;
+	}
+	return ledger_cause_at(account, place - 1);
 }
 
 #endif

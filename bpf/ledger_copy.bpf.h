@@ -6,41 +6,40 @@
 #ifndef DWELL_LEDGER_COPY_BPF_H
 #define DWELL_LEDGER_COPY_BPF_H
 
-/* The open interval, on paper: where it would go if it ended now. */
-static __always_inline void ledger_close_on_paper(struct rec_ledger *row, u32 state, u32 cause,
-						  u64 last, u64 woken, u64 now)
+/* What the wait under way is for, as far as is known: it may be renamed when it ends. */
+static __always_inline void ledger_copy_open(const struct ledger_task *account,
+					     struct rec_ledger *row, u32 state, u64 last)
 {
-	u64 until = ledger_is_blocked(state) && woken > last && woken < now ? woken : now;
+	row->open = (struct ledger_cause){.count = 1,
+					  .object = account->wait_object,
+					  .holder = account->wait_holder,
+					  .call = (u16)account->wait_call,
+					  .state = (u8)state};
+	row->open_since_ns = last;
+}
 
-	cause = state > STATE_CPU_SOFTIRQ ? ledger_place(state, cause) : 0;
+/* The open interval, on paper: where it would go if it ended now. */
+static __always_inline void ledger_close_on_paper(struct rec_ledger *row, u32 state, u64 last,
+						  u64 woken, u64 now)
+{
+	bool is_blocked = ledger_is_blocked(state);
+	u64 until = is_blocked && woken > last && woken < now ? woken : now;
+
 	row->ns[ledger_slot(state)] += until - last;
 	row->ns[STATE_RUNQ_WOKEN] += now - until;
-	if (cause) {
-		u64 place = cause - 1;
+	row->open_state = until < now ? (u32)STATE_RUNQ_WOKEN : state;
+	if (is_blocked) {
+		row->entries[ledger_slot(state)]++;
+		row->open.ns = until - last;
+	} else if (state > STATE_CPU_SOFTIRQ) {
+		u64 place = CAUSES_QUEUE + state - STATE_RUNQ_WOKEN;
 
 		ledger_bound(place, CAUSES_MAX - 1);
-		row->causes[place].ns += until - last;
+		row->causes[place].ns += now - last;
 	}
-	row->open_state = until < now ? (u32)STATE_RUNQ_WOKEN : state;
-	row->open_cause = until < now ? 0 : cause;
 }
 
 #define LEDGER_CPU_ATTEMPTS 8
-
-static __always_inline u32 ledger_read_seq(const u32 *seq)
-{
-	u32 now = *(volatile const u32 *)seq;
-
-	ledger_barrier();
-	return now;
-}
-
-/* Whether what was copied since seq was read is whole. */
-static __always_inline bool ledger_is_whole(const u32 *seq, u32 before)
-{
-	ledger_barrier();
-	return !(before & 1) && before == *(volatile const u32 *)seq;
-}
 
 /* What changes without a switch, with each system call: so little that it can be caught. */
 static __always_inline bool ledger_copy_cpu(const struct ledger_task *account,
@@ -64,8 +63,8 @@ static __always_inline bool ledger_copy(const struct ledger_task *account, struc
 					u64 now)
 {
 	u32 waits_seq = ledger_read_seq(&account->waits_seq);
-	u32 state, cause;
 	u64 woken, last;
+	u32 state;
 
 	__builtin_memcpy(row->ns, account->ns, sizeof(row->ns));
 	__builtin_memcpy(row->entries, account->entries, sizeof(row->entries));
@@ -76,14 +75,27 @@ static __always_inline bool ledger_copy(const struct ledger_task *account, struc
 	row->involuntary = account->involuntary;
 	row->missed = account->missed;
 	row->unnamed = account->unnamed;
-	cause = account->cause;
+	row->settled = account->settled;
+	row->settled_since_ns = account->settled_since_ns;
+	row->rivals_ns = account->rivals_ns;
+	for (u32 i = 0; i < RIVALS_MAX; i++)
+		row->rivals[i] = account->rivals[i];
+	row->turns = account->turns;
+	row->chains_ns = account->chains_ns;
+	for (u32 i = 0; i < LEDGER_CHAINS; i++)
+		row->chains[i] = account->chains[i];
+	row->open = (struct ledger_cause){};
+	row->open_since_ns = 0;
 	woken = account->wake_ns;
-	if (!ledger_copy_cpu(account, row, &state, &last) ||
-	    !ledger_is_whole(&account->waits_seq, waits_seq))
+	if (!ledger_copy_cpu(account, row, &state, &last))
+		return false;
+	if (ledger_is_blocked(state))
+		ledger_copy_open(account, row, state, last);
+	if (!ledger_is_whole(&account->waits_seq, waits_seq))
 		return false;
 	if (now < last)
 		now = last;
-	ledger_close_on_paper(row, state, cause, last, woken, now);
+	ledger_close_on_paper(row, state, last, woken, now);
 	row->end_ns = now;
 	return true;
 }

@@ -12,6 +12,7 @@
 #define DWELL_LEDGER_TASK_BPF_H
 
 #include "verifier.bpf.h"
+#include "order.bpf.h"
 
 enum account_flags {
 	ACCOUNT_SPLIT = 1,  /* Tier B: its time on a CPU is split */
@@ -27,11 +28,21 @@ struct ledger_told {
 	u32 entries[STATE_LIMIT];
 };
 
-/* One time that a thread was off its CPUs: when it came back, and what it had waited for, in us. */
+/*
+ * One time that a thread was off its CPUs: when it came back, what it had waited for, and how long
+ * it had run in all by then. So whoever waited for this thread finds what it did meanwhile.
+ */
 struct lock_absence {
 	u64 back_ns;
+	u64 cpu_ns;
+	u64 object;
 	u32 queue_us;
 	u32 block_us;
+	u32 culprit; /* tid of the thread that held what it waited for, or ended the wait; 0: none
+		      */
+	u16 call;    /* as in ledger_cause */
+	u8 state;    /* enum ledger_state of what it was blocked for */
+	u8 unused;
 };
 
 #define ABSENCES_MAX 16 /* the last ones are kept; a power of two */
@@ -68,7 +79,7 @@ struct ledger_over {
 	u64 object;
 	u32 holder;
 	u32 lock;	 /* enum lock_type; 0: no lock */
-	u32 block_state; /* enum ledger_state */
+	u32 block_state; /* enum ledger_state, by how it ended */
 
 	u32 queue_state; /* likewise */
 	u64 unseen;	 /* enum ledger_unseen */
@@ -91,14 +102,21 @@ struct ledger_task {
 	u32 waker;	/* by whom */
 	u32 waker_kind; /* enum waker_kind: from where */
 	u32 cause;	/* 1 + place of the last block's cause; 0: none */
-	u32 resume;	/* its state on a CPU, the last or the next one */
-	u32 flags;	/* enum account_flags, from its opening on */
-	u32 read_seq;	/* the reader's own: seq when it last read */
-	u32 is_left;	/* the reader's own: it has told that the thread is no longer followed */
+	u32 wake_state; /* enum ledger_state of a wait that this wake-up ends, if only its end tells
+			 */
+	u64 wake_object;   /* the socket or file behind the wake-up; 0: not known */
+	u64 wake_since_ns; /* since when what ended the wait had existed: the request of a disk; the
+			      waker's hold of the lock; 0: not known */
+	u32 has_chain;	   /* 1: chain below is of the wait under way */
+	u32 wake_holder;   /* the waker, as its own pid namespace numbers it; 0: not known */
+	u32 resume;	   /* its state on a CPU, the last or the next one */
+	u32 flags;	   /* enum account_flags, from its opening on */
+	u32 read_seq;	   /* the reader's own: seq when it last read */
+	u32 is_left;	   /* the reader's own: it has told that the thread is no longer followed */
 
 	/* Set by others, each a word of its own. */
 	u32 is_unwanted;      /* its next switch closes the account */
-	u32 is_split_no_more; /* Tier B was switched off for it */
+	u32 is_split_no_more; /* Tier B is switched off for it, for now */
 	u32 is_closed;	      /* it may be opened anew */
 
 	/* The last block, for who takes its stack when the thread runs again, and clears it then.
@@ -111,9 +129,25 @@ struct ledger_task {
 	u64 out_stop;	 /* enum stack_stop */
 
 	/* What the block under way is for; unlike causes, which are few, it is always so. */
+	u64 blocker; /* the kernel's lock that it is about to sleep for; 0: none. Its lowest bits
+			say what kind it is, as the kernel's own word for it does */
 	u64 wait_object;
 	u32 wait_holder;
-	u32 wait_lock; /* enum lock_type; 0: no lock */
+	u32 wait_lock;	       /* enum lock_type; 0: no lock */
+	u32 wait_call;	       /* as ledger_cause has it */
+	u32 wait_ends;	       /* enum wait_ends */
+	u32 wait_net_state;    /* enum ledger_state if a packet ends it; 0: not known */
+	u32 wait_is_held_back; /* what it sent before had not left when it began */
+
+	/* Waits for one futex that timed out, one right after the other: whoever gets it then has
+	 * waited for it all the time. */
+	u64 retry_object;
+	u64 retry_ns;
+	u64 retry_end_ns;
+
+	/* How the last wait ended that a reader had told as open. */
+	u64 settled_since_ns; /* 0: none was */
+	struct ledger_cause settled;
 
 	struct ledger_over over; /* the last wait */
 
@@ -123,9 +157,17 @@ struct ledger_task {
 	u64 involuntary;
 	u64 ns[STATE_LIMIT];
 	u32 entries[STATE_LIMIT];
+	u64 cause_keys[CAUSES_MAX]; /* of causes, to find them; 0: the place is free */
 	struct ledger_cause causes[CAUSES_MAX];
 	u32 missed;
 	u32 unnamed;
+	u64 rivals_ns; /* of its time in the run queue, what rivals and their like had */
+	struct ledger_rival rivals[RIVALS_MAX];
+	u64 poll_end_ns; /* when its last poll ended; 0: none did */
+	struct ledger_turns turns;
+	struct ledger_chain chain; /* of the wait under way, left by the one who ends it */
+	u64 chains_ns;
+	struct ledger_chain chains[LEDGER_CHAINS];
 
 	/* Who it is, noted when it was first followed: an exec may change what the task says. */
 	u32 tgid, tid, inner_tid;
@@ -156,14 +198,41 @@ struct ledger_task {
 };
 
 /* What a thread is about to wait for; who holds it is known for locks only. */
+#define BLOCKER_TYPE   3ULL /* the lowest bits of a blocker: what kind of lock it is */
+#define BLOCKER_MUTEX  0
+#define BLOCKER_SEM    1 /* or another one that has no owner */
+#define BLOCKER_READER 2
+#define BLOCKER_WRITER 3
+
 struct wait {
 	u64 object;
 	u32 state; /* enum ledger_state */
 	u32 holder;
 	u32 call;
-	u32 lock;	/* enum lock_type; 0: it is for no lock */
-	u32 is_woken;	/* already: the wake-up came before the switch was seen */
-	u32 is_resumed; /* a signal had interrupted it: it is for what the last one was for */
+	u32 lock;	  /* enum lock_type; 0: it is for no lock */
+	u32 is_woken;	  /* already: the wake-up came before the switch was seen */
+	u32 is_resumed;	  /* a signal had interrupted it: it is for what the last one was for */
+	u32 ends;	  /* enum wait_ends */
+	u32 net_state;	  /* enum ledger_state if a packet ends it; 0: not known */
+	u32 is_held_back; /* what it sent before has not left yet (Nagle) */
+};
+
+/* How much the beginning of a wait says of what it is for. */
+enum wait_ends {
+	ENDS_AS_BEGUN, /* all: its state is known */
+	ENDS_IN_TIME,  /* its state is known, unless its own timeout ends it */
+	ENDS_BY_FUTEX, /* nothing: a futex that is no lock serves every purpose */
+	ENDS_BY_POLL,  /* likewise: a poll */
+};
+
+/* What a wake-up leaves behind for the thread that it wakes. */
+struct wake {
+	u64 object;
+	u64 since_ns;
+	u32 waker;
+	u32 kind; /* enum waker_kind */
+	u32 state;
+	u32 holder;
 };
 
 /* What interrupts took from those who ran on this CPU, ever growing; and what of it they know. */
@@ -182,26 +251,24 @@ static __always_inline u64 ledger_slot(u64 state)
 
 static __always_inline void ledger_open_write(struct ledger_task *account)
 {
-	account->seq++;
-	ledger_barrier();
+	ledger_seq_open(&account->seq);
 }
 
 static __always_inline void ledger_close_write(struct ledger_task *account)
 {
-	ledger_barrier();
-	account->seq++;
+	ledger_seq_close(&account->seq);
 }
 
 static __always_inline void ledger_open_waits(struct ledger_task *account)
 {
-	account->waits_seq++;
+	ledger_seq_open(&account->waits_seq);
 	ledger_open_write(account);
 }
 
 static __always_inline void ledger_close_waits(struct ledger_task *account)
 {
 	ledger_close_write(account);
-	account->waits_seq++;
+	ledger_seq_close(&account->waits_seq);
 }
 
 static __always_inline bool ledger_is_on_cpu(const struct ledger_task *account)
@@ -212,6 +279,15 @@ static __always_inline bool ledger_is_on_cpu(const struct ledger_task *account)
 static __always_inline bool ledger_is_split(const struct ledger_task *account)
 {
 	return (account->flags & ACCOUNT_SPLIT) && !account->is_split_no_more;
+}
+
+static __always_inline u64 ledger_cpu_ns(const struct ledger_task *account)
+{
+	u64 sum = 0;
+
+	for (u32 i = STATE_CPU; i <= STATE_CPU_SOFTIRQ; i++)
+		sum += account->ns[i];
+	return sum;
 }
 
 static __always_inline bool ledger_is_blocked(u32 state)

@@ -9,6 +9,14 @@
 
 #include "../abi/locks.h"
 
+/* The kernel's flags of a lock that is contended (LCB_F_*). */
+#define CONTENTION_SPIN	  1
+#define CONTENTION_READ	  2
+#define CONTENTION_WRITE  4
+#define CONTENTION_RT	  8
+#define CONTENTION_PERCPU 16
+#define CONTENTION_MUTEX  32
+
 static __always_inline bool lock_is_futex(u32 type)
 {
 	return type == LOCK_FUTEX || type == LOCK_PI;
@@ -46,10 +54,11 @@ static __always_inline void lock_tell_slow(struct task_struct *task,
 					   const struct ledger_task *account,
 					   const struct series_key *key, u64 ns, u64 stack)
 {
+	u32 holder = account->over.holder == account->tid ? 0 : account->over.holder;
 	struct slow_event event = {
 		.ns = ns,
 		.stack = stack,
-		.value = {account->over.holder, account->waker},
+		.value = {holder, account->waker},
 	};
 
 	if (slow_is_told(SIG_LOCKS, ns))

@@ -33,6 +33,8 @@ struct object {
 	struct inode *inode;
 	struct sock *sock; /* NULL: not a socket */
 	u32 mode;	   /* its type, as MODE_* */
+	u64 mmap_lock;	   /* id of a memory map's lock, which is no file; 0: it is none */
+	u32 is_served;	   /* of a socket: it was accepted, and goes by its listener's name */
 };
 
 static __always_inline u64 object_mix(u64 a, u64 b)
@@ -50,22 +52,26 @@ static __always_inline struct sock *object_sock(struct file *file)
 	return BPF_CORE_READ(socket, sk);
 }
 
+/* The object of who listens on a port: all that were accepted there have it. */
+static __always_inline u64 object_id_of_port(u64 port, u32 family)
+{
+	return object_mix(0, (1ULL << 16 | port) << 8 | family);
+}
+
 /* By the peer: all connections to one server are one object. A listening one by its own port. */
 static __always_inline u64 object_id_of_sock(struct sock *sock, u64 inode_number)
 {
-	struct sock_common common;
+	u32 family = BPF_CORE_READ(sock, __sk_common.skc_family);
 
-	if (bpf_core_read(&common.skc_daddr, sizeof(u32), &sock->__sk_common.skc_daddr) ||
-	    bpf_core_read(&common.skc_family, sizeof(u16), &sock->__sk_common.skc_family))
-		return object_mix(inode_number, 0);
-	if (common.skc_family == FAMILY_INET || common.skc_family == FAMILY_INET6) {
+	if (family == FAMILY_INET || family == FAMILY_INET6) {
 		u64 ports = (u64)BPF_CORE_READ(sock, __sk_common.skc_dport);
 		u64 high = 0, low = 0;
 
 		if (BPF_CORE_READ(sock, __sk_common.skc_state) == TCP_LISTEN)
 			ports = 1ULL << 16 | BPF_CORE_READ(sock, __sk_common.skc_num);
-		if (common.skc_family == FAMILY_INET)
-			return object_mix(common.skc_daddr, ports << 8 | FAMILY_INET);
+		if (family == FAMILY_INET)
+			return object_mix(BPF_CORE_READ(sock, __sk_common.skc_daddr),
+					  ports << 8 | FAMILY_INET);
 		if (bpf_core_field_exists(sock->__sk_common.skc_v6_daddr)) {
 			bpf_core_read(&high, sizeof(high), &sock->__sk_common.skc_v6_daddr);
 			bpf_probe_read_kernel(&low, sizeof(low),
@@ -75,7 +81,7 @@ static __always_inline u64 object_id_of_sock(struct sock *sock, u64 inode_number
 		}
 		return object_mix(high ^ low * 31, ports << 8 | FAMILY_INET6);
 	}
-	return object_mix(inode_number, common.skc_family);
+	return object_mix(inode_number, family);
 }
 
 /* A thread's open file by its number: what kind it is. False if there is none. */
@@ -130,9 +136,10 @@ static __always_inline u16 object_kind(const struct object *object, u32 family, 
 	}
 }
 
-static __always_inline void object_fill_sock(struct rec_object *rec, struct sock *sock)
+static __always_inline void object_fill_sock(struct rec_object *rec, struct sock *sock,
+					     bool is_served)
 {
-	bool listens = BPF_CORE_READ(sock, __sk_common.skc_state) == TCP_LISTEN;
+	bool listens = is_served || BPF_CORE_READ(sock, __sk_common.skc_state) == TCP_LISTEN;
 
 	rec->family = BPF_CORE_READ(sock, __sk_common.skc_family);
 	rec->is_listening = listens;
@@ -179,7 +186,7 @@ static __always_inline void object_send(struct task_struct *task, const struct o
 	rec->inode = BPF_CORE_READ(inode, i_ino);
 	rec->device = BPF_CORE_READ(inode, i_sb, s_dev);
 	if (sock)
-		object_fill_sock(rec, sock);
+		object_fill_sock(rec, sock, object->is_served);
 	rec->kind = object_kind(object, rec->family, sock ? BPF_CORE_READ(sock, sk_type) : 0);
 	/* Straight into the record: programs that interrupt each other share no place for it. */
 	if (rec->kind == OBJECT_FILE || rec->kind == OBJECT_DEVICE)
@@ -187,6 +194,62 @@ static __always_inline void object_send(struct task_struct *task, const struct o
 	EMIT_SUBMIT(rec);
 	/* Where the table is full, names are sent more often: no harm. */
 	bpf_map_update_elem(&object_ids, &id, &one, BPF_ANY);
+}
+
+/* A record of an object that is not known yet, but for its name; NULL: it is, or is lost. */
+static __always_inline struct rec_object *object_begin(struct task_struct *task, u64 id)
+{
+	struct rec_object *rec;
+	u8 one = 1;
+
+	if (bpf_map_lookup_elem(&object_ids, &id))
+		return NULL;
+	rec = EMIT_RESERVE(OBJECT, object, task);
+	if (!rec)
+		return NULL; /* counted; the next one tries again */
+	__builtin_memset((void *)rec + sizeof(rec->hdr), 0, sizeof(*rec) - sizeof(rec->hdr));
+	rec->object = id;
+	bpf_map_update_elem(&object_ids, &id, &one, BPF_ANY);
+	return rec;
+}
+
+/* The lock on a process's memory map. */
+static __always_inline void object_send_mmap_lock(struct task_struct *task, u64 id)
+{
+	struct rec_object *rec = object_begin(task, id);
+
+	if (!rec)
+		return;
+	rec->kind = OBJECT_MMAP_LOCK;
+	EMIT_SUBMIT(rec);
+}
+
+/* A file of which only the inode is known: its path within its file system. */
+static __always_inline void object_send_inode(struct task_struct *task, const struct object *object)
+{
+	struct rec_object *rec = object_begin(task, object->id);
+	struct inode *inode = object->inode;
+
+	if (!rec)
+		return;
+	rec->kind = OBJECT_FILE;
+	rec->inode = BPF_CORE_READ(inode, i_ino);
+	rec->device = BPF_CORE_READ(inode, i_sb, s_dev);
+	rec->is_cut = !path_of_inode(rec->name, NAME_BYTES, &rec->name_at, inode);
+	EMIT_SUBMIT(rec);
+}
+
+/* The same of a socket whose file is not known, such as one that has just got data. */
+static __always_inline void object_send_sock(struct task_struct *task, u64 id, struct sock *sock,
+					     bool is_served)
+{
+	struct rec_object *rec = object_begin(task, id);
+
+	if (!rec)
+		return;
+	object_fill_sock(rec, sock, is_served);
+	rec->kind = BPF_CORE_READ(sock, sk_type) == SOCK_STREAM ? OBJECT_TCP : OBJECT_UDP;
+	EMIT_SUBMIT(rec);
 }
 
 #endif

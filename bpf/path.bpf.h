@@ -84,4 +84,30 @@ static __always_inline bool path_of_file(u8 *text, const u64 bytes, volatile u32
 	return false;
 }
 
+/*
+ * The same for an inode, by one of its names, within its file system: where that is mounted it does
+ * not say.
+ */
+static __always_inline bool path_of_inode(u8 *text, const u64 bytes, volatile u32 *start,
+					  struct inode *inode)
+{
+	void *alias = BPF_CORE_READ(inode, i_dentry.first);
+	struct dentry *dentry = dentry_of_alias(alias);
+
+	*start = bytes - 1;
+	text[bytes - 1] = '\0';
+	if (!alias)
+		return false;
+	for (u32 i = 0; i < bytes / PATH_PART_BYTES; i++) {
+		struct dentry *parent = BPF_CORE_READ(dentry, d_parent);
+
+		if (parent == dentry)
+			return true;
+		if (!path_prepend(text, bytes, start, dentry))
+			return false;
+		dentry = parent;
+	}
+	return false;
+}
+
 #endif

@@ -86,8 +86,7 @@ static __always_inline u32 series_take_place(struct series_key *key, u64 *used)
 		return known ? *known : SERIES_NONE;
 	}
 	__sync_fetch_and_add(used, 1);
-	ledger_barrier();
-	place->is_ready = SERIES_READY;
+	ledger_store_release(&place->is_ready, SERIES_READY);
 	return slot;
 }
 
@@ -121,29 +120,142 @@ static __noinline u32 series_fold(struct series_key *key)
 	return slot;
 }
 
-/* The first value of a key: within its signal's share it gets a place, else that of "other". */
+/*
+ * The first value of a key: within its signal's share it gets a place. Processes have half of them;
+ * the other half is for commands, so that thousands of short processes do not push out the rest.
+ */
 static __noinline u32 series_make(struct series_key *key)
 {
 	struct series_share *share = series_share_of(key->signal);
 
-	if (!share || share->used >= share->limit)
+	if (!share || share->used >= (key->tgid ? share->limit / 2 : share->limit))
 		return SERIES_NONE;
 	return series_take_place(key, &share->used);
 }
 
+/* The command of a process: its name, and the id that stands for it in a key. */
+struct series_command {
+	u64 words[2];
+	u64 id;
+};
+
+static __always_inline u64 series_mix(u64 hash, u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ (hash >> 32);
+}
+
+/* Of the key's process; false: the task is another's. */
+static __always_inline bool series_command_of(struct task_struct *task,
+					      const struct series_key *key,
+					      struct series_command *ret_command)
+{
+	u64 start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
+
+	if (!key->tgid || start_ns != key->start_ns ||
+	    bpf_probe_read_kernel(ret_command->words, sizeof(ret_command->words), task_comm(task)))
+		return false;
+	ret_command->id = series_mix(series_mix(0, ret_command->words[0]), ret_command->words[1]);
+	ret_command->id = (ret_command->id & (SERIES_COMMAND - 1)) | SERIES_COMMAND;
+	return true;
+}
+
+static __always_inline void series_name_command(struct task_struct *task,
+						const struct series_command *command)
+{
+	struct rec_label *rec = EMIT_RESERVE(LABEL, label, task);
+
+	if (!rec)
+		return; /* counted; the command's next series tries again */
+	rec->id = command->id;
+	rec->of = 0;
+	rec->signal = SIG_SERIES;
+	rec->is_cut = 0;
+	__builtin_memset(rec->name, 0, sizeof(rec->name));
+	__builtin_memcpy(rec->name, command->words, sizeof(command->words));
+	EMIT_SUBMIT(rec);
+}
+
+/* What all processes of a command do with one object or, if those are too many, with any. */
+static __noinline u32 series_make_command(struct series_key *key, struct series_command *command)
+{
+	struct series_share *share = series_share_of(key->signal);
+	u32 *known = bpf_map_lookup_elem(&series_index, key), slot;
+
+	if (known)
+		return *known;
+	/* A quarter is for what has no object, of which there are few. */
+	if (!share || share->used >= (key->object ? share->limit / 4 * 3 : share->limit))
+		return SERIES_NONE;
+	slot = series_take_place(key, &share->used);
+	if (slot != SERIES_NONE)
+		series_name_command(current_task(), command);
+	return slot;
+}
+
+static __noinline u32 series_find_command(struct task_struct *task, struct series_key *key)
+{
+	struct series_command command = {};
+	struct series_key folded = *key;
+	struct series_share *share;
+	u32 slot;
+
+	if (!series_command_of(task, key, &command))
+		return SERIES_NONE;
+	folded.tgid = 0;
+	folded.start_ns = command.id;
+	slot = series_make_command(&folded, &command);
+	if (slot != SERIES_NONE)
+		return slot;
+	folded.object = folded.more = 0;
+	slot = series_make_command(&folded, &command);
+	share = series_share_of(key->signal);
+	if (share && slot != SERIES_NONE)
+		__sync_fetch_and_add(&share->folded, 1);
+	return slot;
+}
+
 /* One after the other, not one within the other: calls in calls may have 512 bytes in all. */
-static __always_inline u32 series_make_or_fold(struct series_key *key)
+static __always_inline u32 series_make_or_fold_of(struct task_struct *task, struct series_key *key)
 {
 	u32 slot = series_make(key);
 
+	if (slot == SERIES_NONE && key->tgid)
+		slot = series_find_command(task, key);
 	return slot == SERIES_NONE ? series_fold(key) : slot;
 }
 
-static __always_inline u32 series_find(struct series_key *key)
+static __always_inline u32 series_make_or_fold(struct series_key *key)
+{
+	return series_make_or_fold_of(current_task(), key);
+}
+
+/* The place of a key of the task's process. */
+static __always_inline u32 series_find_of(struct task_struct *task, struct series_key *key)
 {
 	u32 *slot = bpf_map_lookup_elem(&series_index, key);
 
-	return slot ? *slot : series_make_or_fold(key);
+	return slot ? *slot : series_make_or_fold_of(task, key);
+}
+
+/* Of the current thread's process, or of none. */
+static __always_inline u32 series_find(struct series_key *key)
+{
+	return series_find_of(current_task(), key);
+}
+
+/*
+ * The same without the series of commands: for programs at functions, whose own data leave too
+ * little of the 512 bytes that calls in calls may have. What finds no slot is in "other".
+ */
+static __always_inline u32 series_find_alone(struct series_key *key)
+{
+	u32 *known = bpf_map_lookup_elem(&series_index, key), slot;
+
+	if (known)
+		return *known;
+	slot = series_make(key);
+	return slot == SERIES_NONE ? series_fold(key) : slot;
 }
 
 static __always_inline bool series_key_is(const struct series_key *a, const struct series_key *b)
@@ -151,6 +263,14 @@ static __always_inline bool series_key_is(const struct series_key *a, const stru
 	return a->start_ns == b->start_ns && a->tgid == b->tgid && a->signal == b->signal &&
 	       a->kind == b->kind && a->detail == b->detail && a->object == b->object &&
 	       a->more == b->more;
+}
+
+/* Whether a place is of this object: of the process, or of its command. */
+static __always_inline bool series_has_object(u32 slot, u64 object)
+{
+	struct series_slot *place = bpf_map_lookup_elem(&series_slots, &slot);
+
+	return place && place->key.object == object;
 }
 
 /*
@@ -162,7 +282,8 @@ static __always_inline bool series_is_at(const struct series_key *key, u32 slot)
 {
 	struct series_slot *place = bpf_map_lookup_elem(&series_slots, &slot);
 
-	return place && place->is_ready == SERIES_READY && series_key_is(&place->key, key);
+	return place && ledger_load_acquire(&place->is_ready) == SERIES_READY &&
+	       series_key_is(&place->key, key);
 }
 
 /* The place of a key, by way of where it was found before, which the caller keeps; 0 at first. */
@@ -190,8 +311,8 @@ static __always_inline u32 series_find_beside(struct series_slot *leader, struct
 	slot = series_find(key);
 	led = bpf_map_lookup_elem(&series_slots, &slot);
 	/* Of both: one that has no place of its own may have one the next time. */
-	if (led && leader->key.object == key->object && led->is_ready == SERIES_READY &&
-	    series_key_is(&led->key, key)) {
+	if (led && leader->key.object == key->object &&
+	    ledger_load_acquire(&led->is_ready) == SERIES_READY && series_key_is(&led->key, key)) {
 		led->is_led = 1;
 		leader->beside[which] = slot + 1;
 	}
@@ -224,8 +345,7 @@ static __always_inline u64 series_bucket_of(u64 value)
 static __always_inline void stripe_add(struct series_stripe *stripe, u64 value, u64 place,
 				       u64 weight)
 {
-	if (place >= HIST_BUCKETS)
-		return; /* cannot be */
+	ledger_at_most(place, HIST_BUCKETS - 1); /* it is; older verifiers lose track of it */
 	__sync_fetch_and_add(&stripe->buckets[place], (u32)weight);
 	if (!value)
 		return;
@@ -266,21 +386,22 @@ static __always_inline void series_add_span(u32 slot, u64 begin_ns, u64 end_ns)
 /*
  * Whether this event is one of those that have their stack taken: for how many it stands, 0: it is
  * not. The distance to the next one is random, so that nothing that happens in turns is always hit,
- * or never; on average it is what was asked for.
+ * or never; on average it is what was asked for when it was drawn, which is kept beside it (in the
+ * upper half): the rate may change meanwhile.
  */
 static __always_inline u64 series_weight_of_next(u64 *left)
 {
 	struct live_config *live = live_config();
-	u64 one_in = live ? live->stack_one_in : 0;
+	u64 one_in = live ? live->stack_one_in : 0, drawn = *left >> 32;
 
 	if (!one_in)
 		return 0;
-	if (*left > 1) {
+	if ((u32)*left > 1) {
 		*left -= 1;
 		return 0;
 	}
-	*left = 1 + bpf_get_prandom_u32() % (2 * one_in - 1);
-	return one_in;
+	*left = one_in << 32 | (1 + bpf_get_prandom_u32() % (2 * one_in - 1));
+	return drawn ? drawn : one_in;
 }
 
 #endif

@@ -21,7 +21,7 @@
 	};                                                                                         \
 	extern struct name##_map name SEC(".maps")
 
-UNWIND_TABLE(unwind_rows, unwind_row, UNWIND_ROWS_MAX);
+UNWIND_TABLE(unwind_rows, unwind_row, UNWIND_ROWS_DEFAULT);
 UNWIND_TABLE(unwind_pages, unwind_page, UNWIND_PAGES_MAX);
 UNWIND_TABLE(unwind_modules, unwind_module, UNWIND_MODULES_MAX);
 UNWIND_TABLE(unwind_mappings, unwind_mapping, UNWIND_MAPPINGS_MAX);
@@ -86,7 +86,7 @@ enum stack_context { STACK_CPU, STACK_RESUME, STACK_WAKE, STACK_ALLOC, STACK_FUN
 struct stack_scratch {
 	struct unwind_walk walk;
 	struct cpu_regs regs;
-	u64 is_busy;
+	u64 users; /* who work in it, or are about to find out that another does */
 	struct rec_stack rec;
 };
 
@@ -120,6 +120,7 @@ extern struct stack_scratches_map stack_scratches SEC(".maps");
 extern struct stacks_seen_map stacks_seen SEC(".maps");
 extern struct unwind_processes_map unwind_processes SEC(".maps");
 extern struct unwind_requests_map unwind_requests SEC(".maps");
+extern struct unwind_requests_map unwind_requests_nmi SEC(".maps");
 
 struct stack_wish {
 	u32 context;		     /* enum stack_context */
@@ -127,9 +128,9 @@ struct stack_wish {
 	u32 kind;		     /* enum sample_kind */
 	bool has_user;		     /* the thread's own doing, not an interrupt's */
 	bool has_kernel;	     /* it is in the kernel */
-	bool is_nmi;		     /* may have interrupted whoever */
+	bool is_nmi;		     /* may have interrupted whoever: known when compiled */
 	u32 skip;		     /* of the kernel's frames, the hook's own */
-	const struct cpu_regs *regs; /* of user space, if known; NULL: read them */
+	const struct cpu_regs *regs; /* of user space, in the scratch; NULL: read them */
 };
 
 /*
@@ -138,50 +139,127 @@ struct stack_wish {
  */
 int stack_walk_frame(u32 context);
 
+/*
+ * The walk of this context has come to a page that is not loaded: asks for it, and for those that
+ * words further up on the stack lead to, as the next walk would come to them one by one.
+ */
+int stack_ask_pages(u32 context, u32 tgid);
+int stack_ask_pages_nmi(u32 context, u32 tgid); /* in NMI, which has a ring buffer of its own */
+
 static __always_inline struct stack_scratch *stack_scratch_of(u32 context)
 {
 	return bpf_map_lookup_elem(&stack_scratches, &context);
 }
 
+/*
+ * A place to work in, or NULL while another has it, whom this one has interrupted or preempted. All
+ * are on this CPU: who finds himself alone after he has entered is alone until he leaves, wherever
+ * they interrupt each other. (To exchange a word would need 5.12.)
+ */
+static __always_inline struct stack_scratch *stack_claim(u32 context)
+{
+	struct stack_scratch *scratch = stack_scratch_of(context);
+
+	if (!scratch)
+		return NULL;
+	__sync_fetch_and_add(&scratch->users, 1);
+	if (*(volatile u64 *)&scratch->users == 1)
+		return scratch;
+	__sync_fetch_and_add(&scratch->users, -1ULL);
+	return NULL;
+}
+
+static __always_inline void stack_release(struct stack_scratch *scratch)
+{
+	__sync_fetch_and_add(&scratch->users, -1ULL);
+}
+
 /* --- asking user space --- */
 
-static __always_inline void unwind_request(u32 tgid, u32 want, u32 generation)
+/* number: a generation, or a module. */
+static __always_inline void unwind_send(void *ring, u32 tgid, u32 want, u32 number, u32 page)
 {
-	struct unwind_request *request = bpf_ringbuf_reserve(&unwind_requests, sizeof(*request), 0);
+	struct unwind_request *request = bpf_ringbuf_reserve(ring, sizeof(*request), 0);
 
 	if (!request)
 		return; /* it is asked again, and what is gone is found out by its generation */
 	request->tgid = tgid;
 	request->want = want;
-	request->generation = generation;
-	request->unused = 0;
+	request->generation = number;
+	request->page = page;
 	bpf_ringbuf_submit(request, 0);
 }
 
+static __always_inline void unwind_request(void *ring, u32 tgid, u32 want, u32 generation)
+{
+	unwind_send(ring, tgid, want, generation, 0);
+}
+
 /*
- * Once per process, and again now and then while something is missing. Before 5.11 an NMI that
- * writes into a hash may wait for a lock whose holder it interrupted: then nothing is noted, and
- * user space hears of it more often. Of one that dwell's pid namespace does not see, nothing can be
- * read.
+ * Once per process, and again now and then while something is missing. Of one that dwell's pid
+ * namespace does not see, nothing can be read.
  */
-static __always_inline void unwind_ask(u32 tgid, struct unwind_process *process, bool is_nmi)
+static __always_inline void unwind_ask(u32 tgid, struct unwind_process *process)
 {
 	u64 now = bpf_ktime_get_ns();
 
 	if (!tgid)
 		return;
-	if (!process && (!is_nmi || cfg_task_storage)) {
+	if (!process) {
 		struct unwind_process asked = {.asked_ns = now};
 
 		if (bpf_map_update_elem(&unwind_processes, &tgid, &asked, BPF_NOEXIST))
 			return; /* no place; or another thread was first */
-	} else if (process) {
+	} else {
 		if (now - process->asked_ns <
 		    (process->generation ? ASK_AGAIN_NS : ASK_AGAIN_FIRST_NS))
 			return;
 		process->asked_ns = now;
 	}
-	unwind_request(tgid, UNWIND_WANT_PROCESS, 0);
+	unwind_request(&unwind_requests, tgid, UNWIND_WANT_PROCESS, 0);
+}
+
+/* The same in NMI: see nmi.bpf.h. */
+static __always_inline void unwind_ask_nmi(u32 tgid, bool is_known)
+{
+	u32 place = tgid & (NMI_ASKS_MAX - 1);
+	struct nmi_ask *last = bpf_map_lookup_elem(&nmi_asks, &place);
+	u64 now = bpf_ktime_get_ns();
+
+	if (!tgid || !last ||
+	    (last->tgid == tgid &&
+	     now - last->asked_ns < (is_known ? ASK_AGAIN_NS : ASK_AGAIN_FIRST_NS)))
+		return;
+	last->tgid = tgid;
+	last->asked_ns = now;
+	unwind_request(&unwind_requests_nmi, tgid, UNWIND_WANT_PROCESS, 0);
+}
+
+/* Now and then, whoever else needs it meanwhile: user space may have had no room for it. */
+static __always_inline void unwind_ask_page(void *ring, u32 tgid, u32 module, u32 place)
+{
+	struct unwind_page *page = unwind_page_at(place);
+	u32 turn = (u32)(bpf_ktime_get_ns() >> UNWIND_ASK_SHIFT);
+
+	if (!page || unwind_run_of(page) || page->asked == turn)
+		return;
+	page->asked = turn;
+	unwind_send(ring, tgid, UNWIND_WANT_PAGE, module, place);
+}
+
+/* A word of the stack that leads into the same code may be a return address. */
+static __always_inline void unwind_ask_about(void *ring, u32 tgid,
+					     const struct unwind_mapping *mapping, u64 word)
+{
+	struct unwind_module *module;
+	u64 page;
+
+	if (!unwind_is_in(mapping, word))
+		return;
+	module = unwind_module_at(mapping->module);
+	page = (word - 1 - mapping->bias) >> UNWIND_PAGE_SHIFT;
+	if (module && page < module->page_count)
+		unwind_ask_page(ring, tgid, mapping->module, module->first_page + (u32)page);
 }
 
 /* --- walking --- */
@@ -231,20 +309,40 @@ static __always_inline void stack_start(struct unwind_walk *walk, const struct c
 #endif
 }
 
-/* The user part: regs are those of user space. */
-static __always_inline void stack_walk(struct stack_scratch *scratch, const struct stack_wish *wish)
+/* Where its mappings are: NULL if it is not known, or in NMI. */
+static __always_inline struct unwind_process *stack_find_mappings(struct unwind_walk *walk,
+								  u32 tgid, bool is_nmi)
 {
-	const u32 frames_max = wish->context == STACK_WAKE ? WAKER_FRAMES_MAX : USER_FRAMES_MAX;
-	u32 tgid = wish->tgid;
-	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
-	struct unwind_walk *walk = &scratch->walk;
+	struct unwind_process *process = NULL;
 
 	walk->first = walk->count = 0;
+	if (is_nmi) {
+		struct unwind_range *range = unwind_range_of(tgid);
+
+		if (range) {
+			walk->first = range->first;
+			walk->count = range->count;
+			walk->generation = range->generation;
+		}
+		return NULL;
+	}
+	process = bpf_map_lookup_elem(&unwind_processes, &tgid);
 	if (process) {
 		walk->first = process->first;
 		walk->count = process->count;
 		walk->generation = process->generation;
 	}
+	return process;
+}
+
+/* The user part: regs are those of user space. */
+static __always_inline void stack_walk(struct stack_scratch *scratch, const struct stack_wish *wish)
+{
+	const u32 frames_max = wish->context == STACK_WAKE ? WAKER_FRAMES_MAX : USER_FRAMES_MAX;
+	u32 tgid = wish->tgid;
+	struct unwind_walk *walk = &scratch->walk;
+	struct unwind_process *process = stack_find_mappings(walk, tgid, wish->is_nmi);
+
 	for (u32 i = 0; i < frames_max; i++)
 		if (stack_walk_frame(wish->context))
 			break;
@@ -254,16 +352,27 @@ static __always_inline void stack_walk(struct stack_scratch *scratch, const stru
 		walk->stop = STOP_NO_PROCESS;
 	if ((walk->stop == STOP_NO_MAPPING || walk->stop == STOP_NO_PROCESS ||
 	     walk->stop == STOP_STALE) &&
-	    !is_ending())
-		unwind_ask(tgid, process, wish->is_nmi);
+	    !is_ending()) {
+		if (wish->is_nmi)
+			unwind_ask_nmi(tgid, walk->generation != 0);
+		else
+			unwind_ask(tgid, process);
+	}
+	if (walk->stop == STOP_NO_PAGE) {
+		if (wish->is_nmi)
+			stack_ask_pages_nmi(wish->context, tgid);
+		else
+			stack_ask_pages(wish->context, tgid);
+	}
 	scratch->rec.user_count = (u16)walk->frames;
 	scratch->rec.generation = walk->generation;
 }
 
 /* --- sending --- */
 
-static __always_inline void stack_send(struct stack_scratch *scratch, u64 key)
+static __always_inline void stack_send(struct stack_scratch *scratch, u64 key, bool is_nmi)
 {
+	void *ring = records_ring(is_nmi);
 	struct rec_stack *rec = &scratch->rec;
 	struct emit_counts *counts = emit_counts_here();
 	u64 frames = (u64)rec->kernel_count + rec->user_count;
@@ -282,27 +391,26 @@ static __always_inline void stack_send(struct stack_scratch *scratch, u64 key)
 	emit_header(&rec->hdr, SIG_STACK, SIG_VERSION_STACK, (u16)size,
 		    *(volatile u64 *)&counts->sent, current_task());
 	ledger_at_most(size, sizeof(*rec)); /* it is; but older verifiers forget what frames said */
-	if (bpf_ringbuf_output(&records, rec, size, BPF_RB_NO_WAKEUP))
-		emit_count(emit_loss(counts, SIG_STACK, DROP_SAMPLE, (u16)size));
+	if (bpf_ringbuf_output(ring, rec, size, BPF_RB_NO_WAKEUP))
+		emit_count(emit_loss(counts, ring, SIG_STACK, DROP_SAMPLE, (u16)size));
 	else
 		*seen = key;
 }
 
 /*
  * Takes the current thread's stack and sends it: its key, or 0 if none could be taken; where the
- * user part ended is in *ret_stop.
+ * user part ended is in *ret_stop. The scratch was claimed, and is released here; NULL: it is busy.
  */
-static __always_inline u64 stack_take(void *ctx, const struct stack_wish *wish, u32 *ret_stop)
+static __always_inline u64 stack_take_in(void *ctx, const struct stack_wish *wish,
+					 struct stack_scratch *scratch, u32 *ret_stop)
 {
-	struct stack_scratch *scratch = stack_scratch_of(wish->context);
 	struct unwind_walk *walk;
 	long bytes = 0;
 	u64 key;
 
 	*ret_stop = STOP_BUSY;
-	if (!scratch || scratch->is_busy)
+	if (!scratch)
 		return 0;
-	scratch->is_busy = 1;
 	walk = &scratch->walk;
 	walk->stop = STOP_NONE;
 	walk->frames = walk->mapping = walk->is_return = walk->generation = 0;
@@ -333,9 +441,14 @@ static __always_inline u64 stack_take(void *ctx, const struct stack_wish *wish, 
 	if (!scratch->rec.kernel_count && !scratch->rec.user_count)
 		key = 0;
 	if (key)
-		stack_send(scratch, key);
-	scratch->is_busy = 0;
+		stack_send(scratch, key, wish->is_nmi);
+	stack_release(scratch);
 	return key;
+}
+
+static __always_inline u64 stack_take(void *ctx, const struct stack_wish *wish, u32 *ret_stop)
+{
+	return stack_take_in(ctx, wish, stack_claim(wish->context), ret_stop);
 }
 
 #endif

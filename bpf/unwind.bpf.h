@@ -13,6 +13,8 @@
 #ifndef DWELL_UNWIND_BPF_H
 #define DWELL_UNWIND_BPF_H
 
+#include "order.bpf.h"
+
 #define FRAME_BYTES_MAX (1u << 20) /* more between two frame pointers is none */
 #define REGISTER_COUNT	16	   /* as DWARF numbers those of x86-64 */
 
@@ -27,6 +29,7 @@ struct unwind_walk {
 	u64 registers[REGISTER_COUNT]; /* of the innermost frame */
 	u32 first, count, generation;  /* the process's mappings */
 	u32 mapping;		       /* 1 + place of the last one found: callers are often near */
+	u32 module, page;	       /* that the last row was sought in */
 	u32 frames;		       /* kept so far */
 	u32 is_return;		       /* ip is a return address: it is looked up one byte before */
 	u32 stop;		       /* enum stack_stop; STOP_NONE: the walk goes on */
@@ -89,35 +92,64 @@ static __always_inline struct unwind_mapping *unwind_find_mapping(struct unwind_
 	return unwind_search_mapping(walk, pc);
 }
 
-/* The row that holds at pc, an address of the module's own. */
-static __always_inline struct unwind_row *unwind_find_row(u32 module_id, u64 pc)
+/* What user space writes at any moment is read once, and for good. */
+static __always_inline u64 unwind_run_of(struct unwind_page *page)
 {
-	struct unwind_module *module = unwind_module_at(module_id);
-	struct unwind_page *page;
-	u32 low, high;
+	return ledger_load_acquire(&page->run);
+}
 
-	if (!module || pc >> UNWIND_PAGE_SHIFT >= module->page_count)
-		return NULL;
-	page = unwind_page_at(module->first_page + (u32)(pc >> UNWIND_PAGE_SHIFT));
-	if (!page)
-		return NULL;
-	low = page->first;
-	high = page->first + page->count;
+/* The last row of a run that begins at pc or before, copied: false if there is none. */
+static __always_inline bool unwind_search_row(u64 run, u32 pc, struct unwind_row *ret_row)
+{
+	const u32 first = (u32)(run >> UNWIND_RUN_SHIFT);
+	u32 low = first, high = first + (u32)(run & UNWIND_RUN_COUNT);
+	struct unwind_row *row;
+
 	for (int i = 0; i <= UNWIND_ROWS_STEPS; i++) {
 		u32 middle = low + (high - low) / 2;
-		struct unwind_row *row;
 
 		if (low >= high)
 			break;
 		row = unwind_row_at(middle);
 		if (!row)
-			return NULL;
-		if (row->pc <= (u32)pc)
+			return false;
+		if (row->pc <= pc)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low == page->first ? NULL : unwind_row_at(low - 1);
+	row = low == first ? NULL : unwind_row_at(low - 1);
+	if (!row)
+		return false;
+	*ret_row = *row;
+	return true;
+}
+
+/* The row that holds at pc, an address of the module's own: STOP_NONE, or why there is none. */
+static __always_inline u32 unwind_find_row(struct unwind_walk *walk, u32 module_id, u64 pc,
+					   struct unwind_row *ret_row)
+{
+	struct unwind_module *module = unwind_module_at(module_id);
+	struct unwind_page *page;
+	bool is_found;
+	u64 run;
+
+	if (!module || pc >> UNWIND_PAGE_SHIFT >= module->page_count)
+		return STOP_NO_ROW;
+	walk->module = module_id;
+	walk->page = module->first_page + (u32)(pc >> UNWIND_PAGE_SHIFT);
+	page = unwind_page_at(walk->page);
+	if (!page)
+		return STOP_NO_ROW;
+	run = unwind_run_of(page);
+	if (!run)
+		return STOP_NO_PAGE;
+	is_found = unwind_search_row(run, (u32)pc, ret_row);
+	if (ledger_load_last(&page->run) != run)
+		return STOP_NO_PAGE;
+	if (!page->is_used)
+		page->is_used = 1;
+	return is_found ? STOP_NONE : STOP_NO_ROW;
 }
 
 /* Code that no table describes: by the frame pointer, if what it points to can be a frame. */
@@ -239,7 +271,9 @@ static __always_inline int unwind_step(struct unwind_walk *walk)
 {
 	u64 pc = unwind_pc(walk);
 	struct unwind_mapping *mapping;
-	struct unwind_row *row;
+	struct unwind_row row = {0};
+	u64 bias;
+	u32 module, stop;
 
 	mapping = unwind_find_mapping(walk, pc);
 	/* A return probe puts an address of the kernel's own choice onto the stack. */
@@ -253,14 +287,18 @@ static __always_inline int unwind_step(struct unwind_walk *walk)
 	walk->hash = unwind_mix(walk->hash, pc);
 	if (!mapping || !unwind_is_in(mapping, pc))
 		return unwind_end(walk, STOP_NO_MAPPING);
-	if (mapping->generation != walk->generation)
+	module = mapping->module;
+	bias = mapping->bias;
+	/* A new owner's is 0 before any other word of it is written: all read so far was the old.
+	 */
+	if (ledger_load_last(&mapping->generation) != walk->generation)
 		return unwind_end(walk, STOP_STALE);
-	if (mapping->module == UNWIND_NO_TABLE)
+	if (module == UNWIND_NO_TABLE)
 		return unwind_by_fp(walk);
-	row = unwind_find_row(mapping->module, pc - mapping->bias);
-	if (!row)
-		return unwind_end(walk, STOP_NO_ROW);
-	return unwind_by_row(walk, row);
+	stop = unwind_find_row(walk, module, pc - bias, &row);
+	if (stop)
+		return unwind_end(walk, stop);
+	return unwind_by_row(walk, &row);
 }
 
 #endif

@@ -6,7 +6,6 @@
 #ifndef DWELL_VERIFIER_BPF_H
 #define DWELL_VERIFIER_BPF_H
 
-#define ledger_barrier() __asm__ volatile("" ::: "memory")
 #define ledger_barrier_value(value)                                                                \
 	__asm__ volatile(""                                                                        \
 			 : "+r"(value)) /* the compiler forgets it                                 \

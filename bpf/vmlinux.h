@@ -76,7 +76,16 @@ struct list_head {
 	struct list_head *next;
 };
 
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
 struct kernfs_node {
+	const char *name;
 	u64 id;
 };
 
@@ -118,6 +127,7 @@ struct file_lock_context {
 
 struct inode {
 	unsigned short i_mode;
+	struct hlist_head i_dentry;
 	struct super_block *i_sb;
 	unsigned long i_ino;
 	struct file_lock_context *i_flctx;
@@ -162,6 +172,7 @@ struct in6_addr {
 };
 
 struct sock_common {
+	possible_net_t skc_net;
 	unsigned int skc_daddr;
 	unsigned int skc_rcv_saddr;
 	unsigned short skc_dport;
@@ -186,6 +197,12 @@ struct sock {
 	struct pid *sk_peer_pid;
 };
 
+struct unix_address;
+
+struct unix_sock {
+	struct unix_address *addr;
+};
+
 struct inet_sock {
 	unsigned short inet_sport;
 };
@@ -199,6 +216,9 @@ struct minmax {
 };
 
 struct tcp_sock {
+	u32 snd_nxt;
+	u32 write_seq;
+	u32 packets_out;
 	u64 bytes_received;
 	u64 bytes_sent;
 	u64 bytes_retrans;
@@ -226,7 +246,20 @@ struct cfs_rq {
 	int throttle_count;
 };
 
+typedef struct {
+	s64 counter;
+} atomic_long_t;
+
+struct rw_semaphore {
+	atomic_long_t owner;
+};
+
+struct mutex {
+	atomic_long_t owner;
+};
+
 struct mm_struct {
+	struct rw_semaphore mmap_lock;
 	struct file *exe_file;
 	unsigned long brk;
 };
@@ -273,6 +306,7 @@ struct task_struct {
 	void *stack;
 	unsigned int flags;
 	unsigned int in_iowait : 1;
+	unsigned int policy;
 	int nr_cpus_allowed;
 	const struct cpumask *cpus_ptr;
 	int exit_code;
@@ -303,12 +337,27 @@ struct gendisk {
 };
 
 struct request_queue;
+struct address_space {
+	struct inode *host;
+};
+
+struct page;
+
+struct bio_vec {
+	struct page *bv_page;
+};
+
+struct bio {
+	struct bio_vec *bi_io_vec;
+};
 
 struct request {
 	struct request_queue *q;
+	struct bio *bio;
 	unsigned int cmd_flags;
 	unsigned int __data_len;
 	u64 __sector;
+	u64 start_time_ns;
 };
 
 struct vm_area_struct {

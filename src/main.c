@@ -23,19 +23,19 @@ static const struct command commands[] = {
 
 static void print_help(FILE *out)
 {
-	fputs("dwell tells where every nanosecond of wall-clock time went.\n\n"
+	fputs("dwell shows where every nanosecond of wall-clock time of each thread went.\n\n"
 	      "Usage: dwell COMMAND [OPTIONS]\n\nCommands:\n",
 	      out);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].about);
 	fputs("\nExamples:\n"
-	      "  sudo dwell run -- make -j4  where did its time go?\n"
-	      "  sudo dwell record -a -d 10  and the time of the whole host?\n"
-	      "  dwell record -s help        latencies of disks, TCP, locks and more\n"
+	      "  sudo dwell run -- make -j4  where did the time of a command go?\n"
+	      "  sudo dwell record -a -d 10  where does the time of the host go?\n"
+	      "  dwell record -s help        list signals: disks, TCP, locks, ...\n"
 	      "  sudo dwell doctor           can dwell work on this host?\n"
-	      "  dwell run --help            all options of a command\n\n"
-	      "  -h, --help    this text\n"
-	      "  -V, --version the version\n",
+	      "  dwell run --help            print all options of a command\n\n"
+	      "  -h, --help    print this text\n"
+	      "  -V, --version print the version\n",
 	      out);
 }
 

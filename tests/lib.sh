@@ -21,8 +21,32 @@ check() {
 }
 
 finish() {
+	[ -z "${work:-}" ] || check_sessions "$work"
 	[ "$failures" -eq 0 ]
 	exit
+}
+
+# check_sessions FOLDER: of the sessions that a test has left there, a few, and none of those that are large,
+# half written or not dwell's own
+SESSIONS_CHECKED=6
+SESSION_BYTES=20000000
+check_sessions() {
+	local file checked=0
+	for file in "$1"/*.dwell; do
+		if [ ! -f "$file" ] || [ -e "$file-wal" ] || [ "$(stat -c %s "$file")" -gt $SESSION_BYTES ] ||
+			[ $checked -ge $SESSIONS_CHECKED ] || ! is_whole "$file"; then
+			continue
+		fi
+		check "no finding of $(basename "$file") contradicts its tables" no_contradictions "$file"
+		checked=$((checked + 1))
+	done
+}
+is_whole() {
+	python3 - "$1" <<-'END' 2>/dev/null
+		import sqlite3, sys
+		db = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
+		sys.exit(not db.execute("SELECT 1 FROM meta WHERE key = 'ended_ns'").fetchone())
+	END
 }
 
 # Scripts mount what they need; a machine may start without.
@@ -54,6 +78,12 @@ make_session() {
 		    with open(f"tests/sessions/{name}.sql") as sql:
 		        db.executescript(sql.read())
 	END
+}
+
+# no_contradictions SESSION: what its report says is what its tables say
+no_contradictions() {
+	local output
+	output=$(tests/contradictions.py "$DWELL" "$1") || { grep -v "^ok" <<<"$output"; return 1; }
 }
 
 # documented_tables: the session's tables as docs/session.md has them, "table column column ...", sorted

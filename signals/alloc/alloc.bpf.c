@@ -85,7 +85,7 @@ static __always_inline bool begin(const struct cpu_regs *ctx, u32 function, u64 
 
 	if (!choice || !live || function >= ALLOC_FUNCTION_COUNT)
 		return false;
-	choice->calls[function]++;
+	__sync_fetch_and_add(&choice->calls[function], 1); /* it may be preempted */
 	if (size > ALLOC_SIZE_MAX)
 		return false;
 	alloc_choose(choice, live, size, &weights);
@@ -230,6 +230,7 @@ int alloc_both(struct cpu_regs *ctx)
 {
 	u32 cookie;
 
+	UPROBE_BEGIN(ctx);
 	if (REGS_IP(ctx) == bpf_get_func_ip(ctx)) {
 		cookie = (u32)bpf_get_attach_cookie(ctx);
 		if (!(cookie & ALLOC_COUNTS_NULL) && is_malloc(ctx, cookie))
@@ -247,6 +248,7 @@ int alloc_both(struct cpu_regs *ctx)
 	SEC("?uprobe")                                                                             \
 	int alloc_##name##_begin(struct cpu_regs *ctx)                                             \
 	{                                                                                          \
+		UPROBE_BEGIN(ctx);                                                                 \
 		if (!is_malloc(ctx, ALLOC_BY_##FUNCTION))                                          \
 			begin(ctx, ALLOC_BY_##FUNCTION, size_of(ctx, ALLOC_BY_##FUNCTION));        \
 		return 0;                                                                          \
@@ -261,6 +263,7 @@ BEGIN(posix, POSIX)
 SEC("?uretprobe")
 int alloc_end(struct cpu_regs *ctx)
 {
+	UPROBE_BEGIN(ctx);
 	end(ctx);
 	return 0;
 }
@@ -273,8 +276,9 @@ int alloc_free(struct cpu_regs *ctx)
 {
 	struct alloc_choice *choice = alloc_choice_here();
 
+	UPROBE_BEGIN(ctx);
 	if (choice)
-		choice->calls[ALLOC_BY_FREE]++;
+		__sync_fetch_and_add(&choice->calls[ALLOC_BY_FREE], 1); /* it may be preempted */
 	give_back(REGS_ARG1(ctx));
 	return 0;
 }
@@ -290,6 +294,6 @@ int alloc_ask(struct bpf_iter__task *ctx)
 
 	if (task && task->pid == task->tgid && !(task->flags & PF_KTHREAD) && live &&
 	    live->scope == SCOPE_LISTED && filter_wants(task))
-		unwind_ask(task_tgid(task), NULL, false);
+		unwind_ask(task_tgid(task), NULL);
 	return 0;
 }

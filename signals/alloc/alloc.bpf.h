@@ -37,7 +37,7 @@ static __always_inline u64 alloc_stack(void *ctx, const struct ledger_task *acco
 				       struct live_config *live, const struct cpu_regs *regs,
 				       bool has_kernel)
 {
-	struct stack_scratch *scratch = stack_scratch_of(STACK_ALLOC);
+	struct stack_scratch *scratch;
 	struct stack_wish wish = {
 		.context = STACK_ALLOC,
 		.tgid = account->tgid,
@@ -48,13 +48,14 @@ static __always_inline u64 alloc_stack(void *ctx, const struct ledger_task *acco
 	};
 	u32 stop;
 
-	if (!live->block_stacks || !scratch || scratch->is_busy)
+	if (!live->block_stacks)
 		return 0;
-	if (regs) {
+	scratch = stack_claim(STACK_ALLOC);
+	if (scratch && regs) {
 		scratch->regs = *regs;
 		wish.regs = &scratch->regs;
 	}
-	return stack_take(ctx, &wish, &stop);
+	return stack_take_in(ctx, &wish, scratch, &stop);
 }
 
 #endif

@@ -148,12 +148,13 @@ static void add_up(const struct series_set *set, struct sums *sums)
 static void tell_process(const struct series_set *set, const struct sums *sums, bool is_live,
 			 struct remarks *remarks)
 {
-	remark(remarks, "%s: malloc and the like were asked for %.1f MiB a second",
+	remark(remarks, "%s: allocated %.1f MiB a second by malloc and the like",
 	       sums->row->process, (double)sums->bytes / MIB * 1e9 / (double)set->span_ns);
 	if (is_live && sums->kept)
 		remark(remarks,
-		       "%s: %.1f of %.1f MiB is not freed; most of that, %.1f MiB, came by %s in "
-		       "pieces of up to %llu bytes",
+		       "%s: %.1f of the %.1f MiB allocated was not freed by the end; the largest "
+		       "part "
+		       "of that, %.1f MiB, was allocated by %s in pieces of up to %llu bytes",
 		       sums->row->process, (double)(sums->bytes - sums->freed) / MIB,
 		       (double)sums->bytes / MIB, (double)sums->kept_bytes / MIB,
 		       sums->kept->key.object < ARRAY_SIZE(functions)
@@ -191,11 +192,11 @@ static void judge(const struct series_set *set, struct remarks *remarks)
 		told++;
 	}
 	if (set->count)
-		remark(remarks, "counts and totals are estimates from samples, but for those of "
-				"kernel, and with --alloc-every 1");
+		remark(remarks, "counts and totals are estimates from samples, except those of "
+				"kind kernel, and with --alloc-every 1");
 	if (is_timed)
-		remark(remarks,
-		       "of each latency, some 1 us is the probe's own, 4 us where that runs cold");
+		remark(remarks, "each latency includes about 1 us of the probe itself, 4 us with "
+				"cold caches");
 }
 
 static const struct signal_view view = {
@@ -211,7 +212,7 @@ static const struct signal_view view = {
 	.value_names = {"size_bytes"},
 	.share = 1024,
 	.cost = COST_DANGEROUS,
-	.price = "some 0.5 us for each call of malloc, 5 us where its first instruction is dear",
+	.price = "about 0.5 us per call of malloc, 5 us where its first instruction is expensive",
 	.judge = judge,
 };
 

@@ -9,12 +9,13 @@
 
 /* KIND(NAME, name, unit, meaning): what is measured; their order is the series' kind. */
 #define ALLOC_KINDS(KIND)                                                                          \
-	KIND(LATENCY, latency, UNIT_NS, "from the call of an allocating function to its return")   \
-	KIND(BYTES, bytes, UNIT_BYTES, "asked of malloc and the like: sampled, and weighted")      \
-	KIND(FREED, freed, UNIT_BYTES, "of these, given back since (--live)")                      \
-	KIND(ASKED, asked, UNIT_BYTES, "anonymous address space, asked of the kernel")             \
-	KIND(RESIDENT, resident, UNIT_BYTES, "growth of anonymous memory that is really used")     \
-	KIND(KERNEL, kernel, UNIT_BYTES, "large allocations of the kernel's own (--kernel)")
+	KIND(LATENCY, latency, UNIT_NS, "from entry to return of an allocation function")          \
+	KIND(BYTES, bytes, UNIT_BYTES,                                                             \
+	     "requested by malloc and similar functions: sampled and weighted")                    \
+	KIND(FREED, freed, UNIT_BYTES, "of these, freed since (--live)")                           \
+	KIND(ASKED, asked, UNIT_BYTES, "anonymous address space requested from the kernel")        \
+	KIND(RESIDENT, resident, UNIT_BYTES, "growth of resident anonymous memory")                \
+	KIND(KERNEL, kernel, UNIT_BYTES, "large kernel allocations (--kernel)")
 
 /* FUNCTION(NAME, name): who allocated. Those of the C library come first. */
 #define ALLOC_FUNCTIONS(FUNCTION)                                                                  \

@@ -11,6 +11,7 @@
 #include "../../bpf/common.bpf.h"
 
 #include "block.h"
+#include "owner.bpf.h"
 #include "regions.bpf.h"
 
 #define REQ_OP_MASK 0xff
@@ -150,28 +151,44 @@ static __always_inline u32 find_submitted(struct series_key *key)
 	return series_fold(key);
 }
 
-/* Who submits it is on this CPU; but for flushes, which the kernel makes when it likes. */
-static __always_inline void note_submitter(struct request_note *note, struct series_key key)
+static __always_inline u32 submitted_slot(struct series_key *key)
 {
-	struct ledger_task *account = key.detail == BLOCK_FLUSH ? NULL : account_of_current();
-	u32 *place, slot;
+	u32 *place = place_of(key), slot;
 
-	note->submitted = SERIES_NONE;
-	if (!account)
-		return;
-	series_of(&key, account);
-	key.kind = BLOCK_SUBMITTED;
-	place = place_of(&key);
 	if (!place)
-		return; /* cannot be */
-	slot = *place;	/* read once: another CPU may keep another there meanwhile */
-	if (!series_is_at(&key, slot)) {
-		slot = find_submitted(&key);
+		return SERIES_NONE; /* cannot be */
+	slot = *place;		    /* read once: another CPU may keep another there meanwhile */
+	if (!series_is_at(key, slot)) {
+		slot = find_submitted(key);
 		*place = slot;
 	}
-	note->submitted = slot;
-	note->tid = account->tid;
-	note->call_ns = account->call_ns;
+	return slot;
+}
+
+/* But for flushes, which the kernel makes when it likes. */
+static __always_inline void note_submitter(struct request_note *note, struct series_key key,
+					   struct request *request)
+{
+	struct ledger_task *account;
+
+	note->submitted = SERIES_NONE;
+	if (key.detail == BLOCK_FLUSH)
+		return;
+	key.kind = BLOCK_SUBMITTED;
+	if (current_submits()) {
+		account = account_of_current();
+		if (!account)
+			return; /* not followed */
+		series_of(&key, account);
+		note->tid = account->tid;
+		note->call_ns = account->call_ns;
+	} else {
+		key.kind = BLOCK_CGROUP;
+		key.object = cgroup_object(request->bio);
+		if (!key.object)
+			return;
+	}
+	note->submitted = submitted_slot(&key);
 }
 
 /*
@@ -205,7 +222,7 @@ static __always_inline void request_begin(struct request *request, struct pair *
 	key = key_of(request, device_of(disk));
 	note_of(&pair)->issue_ns = issue_ns;
 	note_of(&pair)->is_open = 1;
-	note_submitter(note_of(&pair), key);
+	note_submitter(note_of(&pair), key, request);
 	key.more = block_size_class(request->__data_len);
 	place = place_of(&key);
 	if (place)
@@ -298,7 +315,7 @@ int BPF_PROG(block_merge, struct request *request)
 static __always_inline void count_slow(struct series_key *key, const struct request_note *note,
 				       u64 queue_ns, u64 total_ns)
 {
-	struct slow_event event = {.ns = total_ns, .tid = note->tid};
+	struct slow_event event = {.ns = total_ns, .tid = note->tid, .is_owned_by_key = true};
 	struct series_slot *submitted;
 	u32 slot = note->submitted;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block.h"
 
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../../src/base/cleanup.h"
 #include "../../src/model/signal.h"
@@ -51,10 +51,17 @@ static void flush(void *state, u64 window, struct sink *sink)
 
 	(void)window;
 	for (u64 i = 0; i < book->disk_count; i++) {
-		char name[DISK_NAME_BYTES + 1] = "";
+		const struct rec_block *row = &book->disks[i];
+		char name[sizeof("cgroup ") + DISK_NAME_BYTES];
 
-		memcpy(name, book->disks[i].name, DISK_NAME_BYTES);
-		labels_add(sink, "block", book->disks[i].device, name);
+		if (row->device == BLOCK_NAME_CGROUP) {
+			snprintf(name, sizeof(name), "cgroup %.*s", DISK_NAME_BYTES,
+				 row->name[0] ? (const char *)row->name : "/");
+			labels_add(sink, "block", BLOCK_CGROUP_BIT | row->bytes, name);
+			continue;
+		}
+		snprintf(name, sizeof(name), "%.*s", DISK_NAME_BYTES, row->name);
+		labels_add(sink, "block", row->device, name);
 	}
 	qsort(book->regions, book->region_count, sizeof(book->regions[0]), compare_bytes);
 	for (u64 i = 0; i < book->region_count && i < REGIONS_SHOWN; i++) {
@@ -72,12 +79,11 @@ static void flush(void *state, u64 window, struct sink *sink)
 
 static const struct signal_loss losses[] = {
 	{"block_no_place",
-	 "disks or regions that the worker had no room for: they have no name, or "
-	 "are not listed",
+	 "disks or regions beyond the worker's limit: shown by number, or not listed",
 	 offsetof(struct block_book, turned_away)},
 };
 
-#define REQUESTS PROBE_ACCOUNTS, PROBE_SERIES, PROBE_PAIRS, "block_places"
+#define REQUESTS PROBE_ACCOUNTS, PROBE_SERIES, PROBE_PAIRS, "block_places", "block_cgroups"
 
 static const struct probe probes[] = {
 	{.program = "block_insert", .is_rare = true, .maps = {REQUESTS}},
@@ -99,11 +105,13 @@ static const struct probe probes[] = {
 };
 
 static const struct series_kind kinds[] = {
-	[BLOCK_QUEUE] = {"queue", UNIT_NS, "from when it was there until the disk was given it"},
-	[BLOCK_SERVICE] = {"service", UNIT_NS, "from when the disk was given it until it was done"},
+	[BLOCK_QUEUE] = {"queue", UNIT_NS, "from insert to issue: before the device had it"},
+	[BLOCK_SERVICE] = {"service", UNIT_NS, "from issue to completion: the device had it"},
 	[BLOCK_TOTAL] = {"total", UNIT_NS, "both"},
 	[BLOCK_SUBMITTED] = {"submitted", UNIT_NS,
-			     "total, of those that a followed process submitted itself"},
+			     "total, of requests submitted by a target process itself"},
+	[BLOCK_CGROUP] = {"cgroup", UNIT_NS,
+			  "total, of requests that the kernel submitted later, for a cgroup"},
 };
 
 #define STATUS(number, name) "read" name, "write" name, "flush" name, "discard" name, "other" name,
@@ -135,14 +143,14 @@ static const struct signal_view view = {
 	.value_names = {"queue_ns", "size_bytes"},
 	.share = 512,
 	.cost = COST_CHEAP,
-	.price = "some 0.6 us for each request to a disk",
+	.price = "about 0.6 us per disk request",
 	.lists = lists,
 	.list_count = ARRAY_SIZE(lists),
 	.judge = block_judge,
 };
 
 const struct signal signal_block = {
-	.about = "requests to disks: how long they queued, and how long the disk took",
+	.about = "disk requests: time in the queue, and time in the device",
 	.probes = probes,
 	.probe_count = ARRAY_SIZE(probes),
 	.state_size = sizeof(struct block_book),

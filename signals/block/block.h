@@ -6,7 +6,18 @@
 #ifndef DWELL_SIGNAL_BLOCK_H
 #define DWELL_SIGNAL_BLOCK_H
 
-enum block_kind { BLOCK_QUEUE, BLOCK_SERVICE, BLOCK_TOTAL, BLOCK_SUBMITTED };
+enum block_kind {
+	BLOCK_QUEUE,
+	BLOCK_SERVICE,
+	BLOCK_TOTAL,
+	BLOCK_SUBMITTED,
+	BLOCK_CGROUP, /* the object is a cgroup */
+};
+
+/* An object that is a cgroup: this bit, and the cgroup's id. Devices have 32 bits. */
+#define BLOCK_CGROUP_BIT (1ULL << 62)
+#define BLOCK_NAME_CGROUP                                                                          \
+	(~0U) /* the device of a record that has a cgroup's name: its id is in `bytes` */
 
 enum block_sum { BLOCK_BYTES }; /* beside the times of BLOCK_TOTAL */
 

@@ -52,27 +52,66 @@ static void judge_sum(const struct disk *disk, struct remarks *remarks)
 
 	if (apart > APART_SHARE * total || -apart > APART_SHARE * total)
 		remark(remarks,
-		       "%s: queue and service are %s together, and the total is %s: values "
-		       "are missing",
+		       "%s: queue and service are %s in sum, the total is %s: values are missing",
 		       disk->name, FIGURE_TIME((u64)parts), FIGURE_TIME((u64)total));
 }
 
-/* How little of the requests' time was in the queue: a share that rounds to nothing is in words. */
-static const char *queued(const struct disk *disk, char *buf, size_t size)
+static double queued_percent(const struct disk *disk)
 {
-	double percent =
-		100 * (double)disk->of[BLOCK_QUEUE].sum / (double)disk->of[BLOCK_TOTAL].sum;
-
-	if (percent < 0.5)
-		snprintf(buf, size, "next to none");
-	else
-		snprintf(buf, size, "only %.0f %%", percent);
-	return buf;
+	return 100 * (double)disk->of[BLOCK_QUEUE].sum / (double)disk->of[BLOCK_TOTAL].sum;
 }
 
-static void judge_disk(const struct disk *disk, struct remarks *remarks)
+/* Its requests become those of other disks: what it takes is mostly theirs, or spent in between. */
+static bool is_stacked(const struct disk *disk)
+{
+	static const char *const names[] = {"loop", "dm-", "md", "drbd", "bcache"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(disk->name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+static void judge_stacked(const struct disk *disk, u64 below_ns, struct remarks *remarks)
+{
+	u64 service_ns = disk->of[BLOCK_SERVICE].sum;
+
+	if (below_ns >= service_ns / 2)
+		remark(remarks,
+		       "%s: one request in a hundred took %s or more from issue to completion; "
+		       "its data is on other disks, whose requests took %s in sum",
+		       disk->name, FIGURE_TIME(p99(&disk->of[BLOCK_SERVICE])),
+		       FIGURE_TIME(below_ns));
+	else
+		remark(remarks,
+		       "%s: requests took %s in sum from issue to completion, but its data is on "
+		       "other disks, whose requests took %s: the rest was spent above them, as by "
+		       "a cgroup's I/O limit, a file system or a wait for a CPU",
+		       disk->name, FIGURE_TIME(service_ns), FIGURE_TIME(below_ns));
+}
+
+static void judge_time(const struct disk *disk, u64 below_ns, struct remarks *remarks)
 {
 	const struct hist *queue = &disk->of[BLOCK_QUEUE], *service = &disk->of[BLOCK_SERVICE];
+
+	if (mean(queue) > mean(service) && mean(queue) >= QUEUES_NS)
+		remark(remarks,
+		       "%s queues: of the time from insert to completion, requests spent %.0f %% "
+		       "before the device had them (p99 %s); the device took %s of each on average",
+		       disk->name, queued_percent(disk), FIGURE_TIME(p99(queue)),
+		       FIGURE_TIME((u64)mean(service)));
+	else if (p99(service) >= SLOW_NS && is_stacked(disk))
+		judge_stacked(disk, below_ns, remarks);
+	else if (p99(service) >= SLOW_NS)
+		remark(remarks,
+		       "%s is slow: the device took %s or more for one request in a hundred; of "
+		       "the time from insert to completion, %.0f %% was before the device had them",
+		       disk->name, FIGURE_TIME(p99(service)), queued_percent(disk));
+}
+
+/* below_ns: what all disks took that are not stacked on others. */
+static void judge_disk(const struct disk *disk, u64 below_ns, struct remarks *remarks)
+{
 	const struct hist *total = &disk->of[BLOCK_TOTAL];
 	double median = (double)hist_percentile(total, 0.5);
 
@@ -82,17 +121,7 @@ static void judge_disk(const struct disk *disk, struct remarks *remarks)
 		       FIGURE_NUMBER(disk->failed), FIGURE_NUMBER(total->count));
 	if (total->count < FEW)
 		return;
-	if (mean(queue) > mean(service) && mean(queue) >= QUEUES_NS)
-		remark(remarks,
-		       "%s queues: requests waited %.0f %% of their time before the disk was given "
-		       "them (p99 %s), and the disk itself took %s of each on average",
-		       disk->name, 100 * (double)queue->sum / (double)total->sum,
-		       FIGURE_TIME(p99(queue)), FIGURE_TIME((u64)mean(service)));
-	else if (p99(service) >= SLOW_NS)
-		remark(remarks,
-		       "%s is slow: one request in a hundred took it %s or more, and %s of the "
-		       "time was spent in the queue",
-		       disk->name, FIGURE_TIME(p99(service)), queued(disk, (char[32]){0}, 32));
+	judge_time(disk, below_ns, remarks);
 	if (median > 0 && (double)p99(total) > TAIL_TIMES * median && p99(total) >= QUEUES_NS)
 		remark(remarks,
 		       "%s: its average, %s, hides its tail: half of the requests took up to "
@@ -105,6 +134,7 @@ void block_judge(const struct series_set *set, struct remarks *remarks)
 {
 	_cleanup_free_ struct disk *disks = calloc(DISKS_JUDGED, sizeof(*disks));
 	size_t count = 0;
+	u64 below_ns = 0;
 
 	for (size_t i = 0; disks && i < set->count; i++) {
 		const struct series_row *row = set->rows[i];
@@ -120,5 +150,7 @@ void block_judge(const struct series_set *set, struct remarks *remarks)
 			disk->failed += row->hist.count;
 	}
 	for (size_t i = 0; i < count; i++)
-		judge_disk(&disks[i], remarks);
+		below_ns += is_stacked(&disks[i]) ? 0 : disks[i].of[BLOCK_TOTAL].sum;
+	for (size_t i = 0; i < count; i++)
+		judge_disk(&disks[i], below_ns, remarks);
 }

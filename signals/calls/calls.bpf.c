@@ -250,18 +250,28 @@ int calls_rows(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Takes the threads of one process, or of all, out of Tier B; new ones are not let in. */
+/*
+ * Takes threads out of Tier B, or back into it, as the map split_off and the knob no_split say. One
+ * that comes back may have been inside a call when it left, which is over by now: nobody else
+ * writes that while it is out.
+ */
 SEC("?iter/task")
-int calls_stop(struct bpf_iter__task *ctx)
+int calls_turn(struct bpf_iter__task *ctx)
 {
 	struct live_config *live = live_config();
 	struct task_struct *task = ctx->task;
 	struct ledger_task *account;
+	u32 tgid;
 
-	if (!task || !live)
+	account = task && live ? account_of(task) : NULL;
+	if (!account || !(account->flags & ACCOUNT_SPLIT))
 		return 0;
-	account = split_account(task);
-	if (account && (live->no_split || account->tgid == live->split_off_tgid))
+	tgid = account->tgid;
+	if (live->no_split || bpf_map_lookup_elem(&split_off, &tgid)) {
 		account->is_split_no_more = 1;
+	} else if (account->is_split_no_more) {
+		account->call_ns = 0;
+		account->is_split_no_more = 0;
+	}
 	return 0;
 }

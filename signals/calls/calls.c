@@ -292,16 +292,17 @@ static const struct probe probes[] = {
 	{.program = "calls_rows",
 	 .kind = PROBE_ITER,
 	 .maps = {ACCOUNTS, "calls_tasks", "calls_scratch"}},
-	{.program = "calls_stop", .is_rare = true, .kind = PROBE_ITER, .maps = {ACCOUNTS}},
+	{.program = "calls_turn", .is_rare = true, .kind = PROBE_ITER, .maps = {ACCOUNTS}},
 };
 
 static const struct signal_loss losses[] = {
 	{"calls_no_place",
-	 "more threads made system calls than there are places: theirs are missing, or told again "
-	 "when they come",
+	 "more threads made system calls than the limit: their calls are missing, or counted in a "
+	 "later window",
 	 offsetof(struct calls_book, turned_away)},
 	{"calls_evicted",
-	 "a silent thread made place for another: if it goes on, its system calls are told twice",
+	 "an inactive thread was evicted for another: if it continues, its system calls are "
+	 "counted in a second row",
 	 offsetof(struct calls_book, evicted)},
 };
 

@@ -77,6 +77,19 @@ int canary_perf(void *ctx)
 	return canary_send(current_task(), 1);
 }
 
+/* In NMI. The filters are a hash: so it is our child that is meant, which is the trigger. */
+SEC("?perf_event")
+int canary_cycles(void *ctx)
+{
+	struct task_struct *task = current_task();
+	struct live_config *live = live_config();
+
+	if (!live || live->scope == SCOPE_NONE || task_tgid(task) == cfg_worker_tgid ||
+	    task_tgid(BPF_CORE_READ(task, group_leader, real_parent)) != cfg_self_tgid)
+		return 0;
+	return canary_emit(&records_nmi, live, task, 1);
+}
+
 SEC("?kprobe")
 int canary_kprobe(struct pt_regs *ctx)
 {
@@ -110,30 +123,35 @@ int canary_fexit(void *ctx)
 SEC("?uprobe")
 int canary_uprobe(struct pt_regs *ctx)
 {
+	UPROBE_BEGIN(ctx);
 	return canary_send(current_task(), 1);
 }
 
 SEC("?uretprobe")
 int canary_uretprobe(struct pt_regs *ctx)
 {
+	UPROBE_BEGIN(ctx);
 	return canary_send(current_task(), 1);
 }
 
 SEC("?uprobe")
 int canary_umulti(struct pt_regs *ctx)
 {
+	UPROBE_BEGIN(ctx);
 	return canary_send(current_task(), 1);
 }
 
 SEC("?uprobe")
 int canary_cookie(struct pt_regs *ctx)
 {
+	UPROBE_BEGIN(ctx);
 	return canary_send(current_task(), bpf_get_attach_cookie(ctx));
 }
 
 SEC("?uprobe.s")
 int canary_sleepable(struct pt_regs *ctx)
 {
+	UPROBE_BEGIN(ctx);
 	u64 seen = 0;
 
 	bpf_copy_from_user(&seen, sizeof(seen), (void *)PT_REGS_PARM1(ctx));
@@ -143,6 +161,7 @@ int canary_sleepable(struct pt_regs *ctx)
 SEC("?usdt")
 int BPF_USDT(canary_usdt, u64 value)
 {
+	UPROBE_BEGIN(ctx);
 	return canary_send(current_task(), value);
 }
 

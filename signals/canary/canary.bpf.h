@@ -7,19 +7,19 @@
 
 #define CANARY_LOOPS 1000
 
-static __always_inline int canary_emit(struct live_config *live, struct task_struct *task,
-				       u64 value)
+static __always_inline int canary_emit(void *ring, struct live_config *live,
+				       struct task_struct *task, u64 value)
 {
 	struct rec_canary *rec;
 
 	if (!filter_samples(live))
 		return 0;
-	rec = EMIT_RESERVE(CANARY, canary, task);
+	rec = EMIT_RESERVE_ON(ring, CANARY, canary, task);
 	if (!rec)
 		return 0;
 	rec->token = live->canary_token;
 	rec->value = value;
-	EMIT_SUBMIT(rec);
+	EMIT_SUBMIT_ON(ring, rec);
 	return 0;
 }
 
@@ -30,7 +30,7 @@ static __noinline int canary_send(struct task_struct *task, u64 value)
 
 	if (!live || !filter_wants(task))
 		return 0;
-	return canary_emit(live, task, value);
+	return canary_emit(&records, live, task, value);
 }
 
 /* For hooks that do not run in the context of the task that caused them. */
@@ -38,7 +38,7 @@ static __always_inline int canary_send_for_any(struct task_struct *task, u64 val
 {
 	struct live_config *live = live_config();
 
-	return live && live->scope != SCOPE_NONE ? canary_emit(live, task, value) : 0;
+	return live && live->scope != SCOPE_NONE ? canary_emit(&records, live, task, value) : 0;
 }
 
 /* Other syscalls, of anybody, must cost next to nothing and leave nothing behind. */

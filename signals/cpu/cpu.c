@@ -66,12 +66,12 @@ static void flush(void *state, u64 window, struct sink *sink)
 }
 
 static const struct signal_loss losses[] = {
-	{"cpu_no_place", "a CPU has a higher number than there are places: it is missing",
+	{"cpu_no_place", "a CPU's number is above the limit: it is missing",
 	 offsetof(struct cpu_book, turned_away)},
 };
 
 const struct signal signal_cpu = {
-	.about = "what each CPU did; read out with the ledger",
+	.about = "what each CPU did; read with the ledger",
 	.state_size = sizeof(struct cpu_book),
 	.on_record = on_record,
 	.tables = tables,

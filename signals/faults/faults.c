@@ -25,11 +25,12 @@ static const struct probe probes[] = {
 };
 
 static const struct series_kind kinds[] = {
-	[FAULTS_MINOR] = {"minor", UNIT_NS, "page faults that needed no disk: how long each took"},
-	[FAULTS_MAJOR] = {"major", UNIT_NS, "page faults that waited for a disk: likewise"},
+	[FAULTS_MINOR] = {"minor", UNIT_NS, "page faults without disk I/O"},
+	[FAULTS_MAJOR] = {"major", UNIT_NS, "page faults that waited for a disk"},
 	[FAULTS_MINOR_STACK] = {"minor_stack", UNIT_NS,
-				"the first, by stack: one in so many, which stands for the others"},
-	[FAULTS_MAJOR_STACK] = {"major_stack", UNIT_NS, "the second, likewise"},
+				"minor faults by stack: one in N, weighted"},
+	[FAULTS_MAJOR_STACK] = {"major_stack", UNIT_NS,
+				"major faults by stack: one in N, weighted"},
 };
 
 static void judge(const struct series_set *set, struct remarks *remarks)
@@ -40,10 +41,10 @@ static void judge(const struct series_set *set, struct remarks *remarks)
 		if (row->key.kind == FAULTS_MAJOR && row->key.object != SERIES_OTHER &&
 		    row->hist.sum > set->span_ns / 100)
 			remark(remarks,
-			       "%s waited %s for pages from a disk, in %s major fault%s: its "
-			       "memory, or its files, do not stay in memory",
-			       row->process, FIGURE_TIME(row->hist.sum),
-			       FIGURE_NUMBER(row->hist.count), row->hist.count == 1 ? "" : "s");
+			       "%s: %s major fault%s took %s in sum: pages of its files or its "
+			       "memory had to be read from a disk",
+			       row->process, FIGURE_NUMBER(row->hist.count),
+			       row->hist.count == 1 ? "" : "s", FIGURE_TIME(row->hist.sum));
 	}
 }
 
@@ -54,13 +55,13 @@ static const struct signal_view view = {
 	.more = {.name = "stack", .kind = FIELD_STACK},
 	.share = 512,
 	.cost = COST_PER_EVENT,
-	.price = "some 0.1 us for each page fault, beyond Tier B",
+	.price = "about 0.1 us per page fault, on top of Tier B",
 	.needs_split = true,
 	.judge = judge,
 };
 
 const struct signal signal_faults = {
-	.about = "how long page faults took, with and without a disk, and whose they were",
+	.about = "page faults: duration of minor and major ones, by process",
 	.probes = probes,
 	.probe_count = ARRAY_SIZE(probes),
 	.view = &view,

@@ -154,7 +154,8 @@ static __always_inline u32 find(struct task_struct *task, struct files_task *cal
 		return slot;
 	slot = series_find(key);
 	call->places[place] = slot;
-	if (call->object && series_is_at(key, slot))
+	/* Its own, or its command's. */
+	if (call->object && series_has_object(slot, call->object))
 		send_name(task, call->fd, call->object);
 	return slot;
 }

@@ -42,7 +42,7 @@ static const struct probe probes[] = {
 };
 
 static const struct series_kind kinds[] = {
-	[FILES_LATENCY] = {"latency", UNIT_NS, "from when the call was made until it returned"},
+	[FILES_LATENCY] = {"latency", UNIT_NS, "from entry to return"},
 };
 
 static const char *const op_names[] = {
@@ -64,12 +64,12 @@ static const struct signal_view view = {
 	.value_names = {"asked_bytes", "returned_bytes"},
 	.share = 1024,
 	.cost = COST_PER_EVENT,
-	.price = "some 0.2 us for each call on a file, and 0.1 us for each other one",
+	.price = "about 0.2 us per call on a file, and 0.1 us per other call",
 	.needs_split = true,
 };
 
 const struct signal signal_files = {
-	.about = "which files are read, written, opened and synced, and how long that takes",
+	.about = "files: duration of reads, writes, opens and syncs",
 	.probes = probes,
 	.probe_count = ARRAY_SIZE(probes),
 	.view = &view,

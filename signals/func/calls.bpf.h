@@ -150,7 +150,7 @@ static __always_inline void call_end(void *ctx, const struct func_spec *spec, u3
 	frame = take_call(task, sp, place);
 	if (!frame) {
 		if (!lacks_starts())
-			series_count(series_find(&key), orphan_ends);
+			series_count(series_find_alone(&key), orphan_ends);
 		return;
 	}
 	if (!frame->weight)
@@ -160,7 +160,7 @@ static __always_inline void call_end(void *ctx, const struct func_spec *spec, u3
 	if (spec->by == FUNC_BY_COMM)
 		key.object = label_of_comm(spec->label);
 	ns = now > frame->begin_ns ? now - frame->begin_ns : 0;
-	series_add_weighted(series_find(&key), ns, frame->weight);
+	series_add_weighted(series_find_alone(&key), ns, frame->weight);
 	tell_slow(ctx, &key, spec, frame, ns, returned, account);
 }
 

@@ -31,7 +31,7 @@ static __always_inline void count_one(void *ctx, const struct func_spec *spec, b
 		key.more = more_at_entry(ctx, spec, account, form);
 	if (spec->by == FUNC_BY_COMM)
 		key.object = label_of_comm(spec->label);
-	series_add_weighted(series_find(&key), 1, weight);
+	series_add_weighted(series_find_alone(&key), 1, weight);
 }
 
 /* What happens between places, by the id that ties them together. */
@@ -108,12 +108,14 @@ static __always_inline int leave(void *ctx, u32 place, enum func_form form, u64 
 SEC("?uprobe")
 int func_enter(struct cpu_regs *ctx)
 {
+	UPROBE_BEGIN(ctx);
 	return enter(ctx, place_of(ctx), FORM_REGS);
 }
 
 SEC("?uretprobe")
 int func_leave(struct cpu_regs *ctx)
 {
+	UPROBE_BEGIN(ctx);
 	return leave(ctx, place_of(ctx), FORM_REGS, REGS_RETURN_BYTES);
 }
 
@@ -121,6 +123,7 @@ int func_leave(struct cpu_regs *ctx)
 SEC("?uprobe")
 int func_return(struct cpu_regs *ctx)
 {
+	UPROBE_BEGIN(ctx);
 	return leave(ctx, place_of(ctx), FORM_REGS, 0);
 }
 
@@ -214,6 +217,7 @@ int BPF_PROG(func_exit, struct task_struct *task)
 SEC("?uprobe")
 int func_tick(struct cpu_regs *ctx)
 {
+	UPROBE_BEGIN(ctx);
 	count_hit(place_of(ctx));
 	return 0;
 }

@@ -35,8 +35,8 @@ static const char *const classes[] = {
 static const struct signal_view view = {
 	FUNC_VIEW,
 	.more = {.name = "by", .kind = FIELD_NUMBER},
-	.price = "1 to 7 us for each call of a user function, by its first instruction; 6 to 12 us "
-		 "of C++ and Rust",
+	.price = "1 to 7 us per call of a user function, by its first instruction; 6 to 12 us in "
+		 "C++ and Rust",
 	.judge = func_judge,
 };
 
@@ -51,7 +51,7 @@ const struct signal signal_func = {
 static const struct signal_view stack_view = {
 	FUNC_VIEW,
 	.more = {.name = "stack", .kind = FIELD_STACK},
-	.price = "what the call costs, and some 2 us for its stack",
+	.price = "the cost of the call, and about 2 us for its stack",
 };
 
 const struct signal signal_funcstack = {

@@ -47,7 +47,7 @@ __noinline int func_lose_call(u32 place)
 	if (lacks_ends())
 		return 0;
 	begin_key(&key, spec, FUNC_KIND_CALL, account);
-	series_count(series_find(&key), orphan_starts);
+	series_count(series_find_alone(&key), orphan_starts);
 	return 0;
 }
 

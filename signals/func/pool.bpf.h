@@ -66,7 +66,7 @@ static __always_inline u32 slot_of(const struct func_spec *spec, u32 kind,
 
 	begin_key(&key, spec, kind, account);
 	key.signal = SIG_FUNC;
-	return series_find(&key);
+	return series_find_alone(&key);
 }
 
 /* Counters may be seen below zero, where an end came without its beginning. */

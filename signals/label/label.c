@@ -108,13 +108,12 @@ static void flush(void *state, u64 window, struct sink *sink)
 }
 
 static const struct signal_loss losses[] = {
-	{"label_no_place",
-	 "more names came than there are places: what they stand for is shown as a number",
+	{"label_no_place", "more labels than the limit: shown as numbers",
 	 offsetof(struct label_book, turned_away)},
 };
 
 const struct signal signal_label = {
-	.about = "names of what signals count, such as errors, directories and probes",
+	.about = "labels of signals, such as errors, directories and probes",
 	.state_size = sizeof(struct label_book),
 	.open = open_book,
 	.release = release,

@@ -8,7 +8,9 @@
 #include "../../src/model/signal.h"
 #include "ledger.h"
 
-#define LEDGER_TABLE_COUNT 2
+#define LEDGER_TABLE_COUNT 5
+
+enum ledger_table { TABLE_THREADS, TABLE_LEDGER, TABLE_RIVALS, TABLE_LOOPS, TABLE_CHAINS };
 
 extern const struct table ledger_tables[LEDGER_TABLE_COUNT];
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
 /*
- * Interrupts: the context of a wake-up, and in Tier B what they took of the CPU's time. Not every
- * end of one reaches us: each beginning, and each switch, puts it right.
+ * Interrupts: the context of a wake-up, and what they took of the CPU's time: soft ones always,
+ * hard ones in Tier B. Not every end of one reaches us: each beginning, and each switch, puts it
+ * right.
  */
 #include "../../bpf/common.bpf.h"
 
-static __always_inline int irq_entry(void)
+static __always_inline int irq_entry(u16 kind)
 {
 	struct ledger_cpu *cpu = this_cpu_account();
 
 	if (!cpu)
 		return 0;
-	cpu->irq = 1;
+	cpu->irq = kind;
 	if (cfg_split)
 		cpu->irq_since_ns = bpf_ktime_get_ns();
 	return 0;
@@ -43,8 +44,8 @@ int BPF_PROG(ledger_softirq_entry, unsigned int vector)
 		return 0;
 	cpu->irq = 0; /* a soft one is not served within a hard one */
 	cpu->softirq = (u16)vector + 1;
-	if (cfg_split)
-		cpu->softirq_since_ns = bpf_ktime_get_ns();
+	cpu->event.sock = 0;
+	cpu->softirq_since_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -56,15 +57,15 @@ int BPF_PROG(ledger_softirq_exit, unsigned int vector)
 	if (!cpu || !cpu->softirq)
 		return 0;
 	cpu->softirq = 0;
-	if (cfg_split)
-		cpu->stolen.softirq_ns += bpf_ktime_get_ns() - cpu->softirq_since_ns;
+	cpu->event.sock = 0;
+	cpu->stolen.softirq_ns += bpf_ktime_get_ns() - cpu->softirq_since_ns;
 	return 0;
 }
 
 SEC("?tp_btf/irq_handler_entry")
 int BPF_PROG(ledger_irq_entry)
 {
-	return irq_entry();
+	return irq_entry(CPU_IRQ_DEVICE);
 }
 
 SEC("?tp_btf/irq_handler_exit")
@@ -77,7 +78,7 @@ int BPF_PROG(ledger_irq_exit)
 SEC("?tp_btf/irq_work_entry")
 int BPF_PROG(ledger_work_entry)
 {
-	return irq_entry();
+	return irq_entry(CPU_IRQ_DEVICE);
 }
 
 SEC("?tp_btf/irq_work_exit")
@@ -89,7 +90,7 @@ int BPF_PROG(ledger_work_exit)
 SEC("?tp_btf/local_timer_entry")
 int BPF_PROG(ledger_timer_entry)
 {
-	return irq_entry();
+	return irq_entry(CPU_IRQ_TIMER);
 }
 
 SEC("?tp_btf/local_timer_exit")

@@ -8,6 +8,7 @@
 #include "wake.bpf.h"
 #include "cpus.bpf.h"
 #include "open.bpf.h"
+#include "rivals.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -40,8 +41,24 @@ static __always_inline void wait_as_before(struct ledger_task *account, struct w
 	wait->lock = account->wait_lock;
 }
 
-static __always_inline void leave_cpu(struct task_struct *task, struct ledger_cpu *cpu,
-				      struct ledger_stolen *stolen, u64 now)
+/* What it waits for gets its name, unless it is what it waited for last. */
+static __always_inline void send_name(struct task_struct *task, struct ledger_task *account,
+				      const struct object *object)
+{
+	u64 id = object->mmap_lock ? object->mmap_lock : object->id;
+
+	if ((!object->file && !object->mmap_lock) ||
+	    (account->cause && ledger_cause_at(account, account->cause - 1)->object == id))
+		return;
+	if (object->mmap_lock)
+		object_send_mmap_lock(task, id);
+	else
+		object_send(task, object);
+}
+
+/* Not inlined: what it needs of the stack is not needed while the other one takes the CPU. */
+static __noinline int leave_cpu(struct task_struct *task, struct ledger_cpu *cpu,
+				struct ledger_stolen *stolen, u64 now)
 {
 	struct ledger_task *account = account_of(task);
 	u64 exec_ns = task->se.sum_exec_runtime;
@@ -50,7 +67,7 @@ static __always_inline void leave_cpu(struct task_struct *task, struct ledger_cp
 	u64 nvcsw = task->nvcsw;
 
 	if (!account)
-		return;
+		return 0;
 	if (cpu)
 		cpu->is_late = !ledger_is_on_cpu(account);
 	if (nvcsw == account->nvcsw)
@@ -70,18 +87,47 @@ static __always_inline void leave_cpu(struct task_struct *task, struct ledger_cp
 			send_last_word(account, task, exec_ns);
 		if (!cfg_task_storage)
 			drop_account(task); /* storage goes with its task */
-		return;
+		return 0;
 	}
 	if (!wait.state)
 		judge_block(task, &wait, &object, account);
 	if (wait.is_resumed && account->cause)
 		wait_as_before(account, &wait);
-	if (ledger_switch_out(account, &wait, stolen, exec_ns, now) && object.file)
-		object_send(task, &object);
+	ledger_switch_out(account, &wait, stolen, exec_ns, now);
+	send_name(task, account, &object);
+	return 0;
+}
+
+/*
+ * What the end of a wait does to an account, as functions that the verifier checks by themselves,
+ * once: inlined, it would go through all that follows for each way in which a wait can end, and
+ * take a quarter of a second. Kernels before 5.12 do not take a pointer here.
+ */
+__attribute__((weak)) int ledger_get_cpu(struct ledger_task *account, u32 ran, u32 kind,
+					 u64 exec_ns, u64 now)
+{
+	if (account)
+		ledger_switch_in(account, ran, kind, exec_ns, now);
+	return 0;
+}
+
+__attribute__((weak)) int ledger_get_chain(struct ledger_task *account)
+{
+	if (account)
+		ledger_keep_chain(account);
+	return 0;
+}
+
+__attribute__((weak)) int ledger_get_rivals(struct ledger_task *account, u32 number, u64 begin,
+					    u64 now)
+{
+	if (account)
+		note_rivals(account, number, begin, now);
+	return 0;
 }
 
 static __always_inline void take_cpu(struct task_struct *task, struct task_struct *prev,
-				     struct ledger_cpu *cpu, u64 now)
+				     struct ledger_cpu *cpu, u64 now, const bool is_inlined)
 {
 	struct ledger_task *account = task->pid ? account_of(task) : NULL;
 	u32 kind = prev->pid ? WAKER_RAN : WAKER_IDLE;
@@ -93,11 +139,25 @@ static __always_inline void take_cpu(struct task_struct *task, struct task_struc
 		cpu->task = (u64)task;
 		cpu->exec_ns = task->se.sum_exec_runtime;
 		cpu->irq = cpu->softirq = 0; /* no interrupt switches */
+		cpu->event.sock = 0;	     /* what the last thread did wakes nobody any more */
 		cpu->is_late = 0;
 		cpu->stolen.irq_taken_ns = cpu->stolen.irq_ns;
 		cpu->stolen.softirq_taken_ns = cpu->stolen.softirq_ns;
-		if (account)
-			cpu->queue_ns += queued_ns(account, now);
+		if (account) {
+			u64 queued = queued_ns(account, now);
+
+			cpu->queue_ns += queued;
+			if (queued && account->state != STATE_RUNQ_THROTTLED &&
+			    !ledger_add_last_run(account, &cpu->runs, now - queued, now)) {
+				u32 number = bpf_get_smp_processor_id();
+
+				if (is_inlined)
+					note_rivals(account, number, now - queued, now);
+				else
+					ledger_get_rivals(account, number, now - queued, now);
+			}
+		}
+		ledger_note_run(&cpu->runs, (u64)task, (u32)task->tgid, task->policy, now);
 	}
 	if (!account)
 		return;
@@ -105,8 +165,14 @@ static __always_inline void take_cpu(struct task_struct *task, struct task_struc
 	    idle_cpu_is_forbidden(task, account, now))
 		kind = WAKER_NOT_ALLOWED;
 	is_unseen = ledger_is_on_cpu(account); /* its switch-out was missed */
-	ledger_switch_in(account, kind == WAKER_RAN ? task_tid(prev) : 0, kind,
-			 task->se.sum_exec_runtime, now);
+	if (is_inlined)
+		ledger_switch_in(account, kind == WAKER_RAN ? task_tid(prev) : 0, kind,
+				 task->se.sum_exec_runtime, now);
+	else
+		ledger_get_cpu(account, kind == WAKER_RAN ? task_tid(prev) : 0, kind,
+			       task->se.sum_exec_runtime, now);
+	if (!is_inlined && account->has_chain)
+		ledger_get_chain(account);
 	if (is_unseen) {
 		account->over.unseen =
 			account->nvcsw == task->nvcsw ? UNSEEN_QUEUED : UNSEEN_BLOCKED;
@@ -114,56 +180,88 @@ static __always_inline void take_cpu(struct task_struct *task, struct task_struc
 	}
 }
 
-SEC("?tp_btf/sched_switch")
-int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+/* A frame of its own: beside that of leave_cpu there is no room for its parts. */
+static __noinline int take_cpu_inlined(struct task_struct *task, struct task_struct *prev,
+				       struct ledger_cpu *cpu, u64 now)
+{
+	take_cpu(task, prev, cpu, now, true);
+	return 0;
+}
+
+static __always_inline int on_switch(struct task_struct *prev, struct task_struct *next,
+				     const bool is_inlined)
 {
 	u64 now = bpf_ktime_get_ns();
 	struct ledger_cpu *cpu = this_cpu_account();
 	struct ledger_stolen stolen = {};
 
 	if (cpu) {
-		cpu->seq++;
-		ledger_barrier();
+		ledger_seq_open(&cpu->seq);
 		charge_cpu_account(cpu, prev, now);
 		stolen = cpu->stolen;
 	}
 	/* The one with many ways comes last: the verifier goes through what follows for each. */
-	take_cpu(next, prev, cpu, now);
-	if (cpu) {
-		ledger_barrier();
-		cpu->seq++;
-	}
+	if (is_inlined)
+		take_cpu_inlined(next, prev, cpu, now);
+	else
+		take_cpu(next, prev, cpu, now, false);
+	if (cpu)
+		ledger_seq_close(&cpu->seq);
 	if (prev->pid)
 		leave_cpu(prev, cpu, &stolen, now);
 	return 0;
 }
 
-static __always_inline int wake(struct task_struct *task)
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(ledger_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	return on_switch(prev, next, false);
+}
+
+/* For kernels before 5.12. */
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(ledger_switch_inlined, bool preempt, struct task_struct *prev,
+	     struct task_struct *next)
+{
+	return on_switch(prev, next, true);
+}
+
+static __always_inline int wake(struct task_struct *task, const bool has_chains)
 {
 	struct ledger_task *account = account_of(task);
-	u32 waker = 0;
-	u32 kind;
+	struct ledger_cpu *cpu = this_cpu_account();
+	struct wake wake = {};
+	u64 now, sock;
 
 	if (!account || account->wake_ns)
 		return 0;
-	kind = wake_context(account->state);
-	if (kind == WAKER_THREAD || kind == WAKER_NONE)
-		waker = current_tid();
-	ledger_wake(account, waker, kind, bpf_ktime_get_ns());
+	now = bpf_ktime_get_ns();
+	sock = cpu ? cpu->event.sock : 0;
+	judge_wake(task, account, cpu, &wake, now);
+	if (has_chains)
+		wake_chain(account, wake.kind, sock, now);
+	ledger_wake(account, &wake, now);
 	return 0;
 }
 
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(ledger_waking, struct task_struct *task)
 {
-	return wake(task);
+	return wake(task, true);
+}
+
+/* For kernels before 5.12, which do not take pointers as arguments of functions. */
+SEC("?tp_btf/sched_waking")
+int BPF_PROG(ledger_waking_alone, struct task_struct *task)
+{
+	return wake(task, false);
 }
 
 /* The first one of a new thread, when its parent is done with making it. */
 SEC("?tp_btf/sched_wakeup_new")
 int BPF_PROG(ledger_wakeup_new, struct task_struct *task)
 {
-	return wake(task);
+	return wake(task, false);
 }
 
 /* Whom a followed thread makes is followed from its start on, which the kernel has stamped. */
@@ -275,18 +373,18 @@ int ledger_seed(struct bpf_iter__task *ctx)
 	/* One that runs just now is found out at its next switch, by its run time. */
 	if (task_state(task))
 		judge_block(task, &wait, &object, NULL);
-	if (open_account(task, &wait, bpf_ktime_get_ns()) && object.file)
-		object_send(task, &object);
+	account = open_account(task, &wait, bpf_ktime_get_ns());
+	if (account)
+		send_name(task, account, &object);
 	count_if_none(task);
 	return 0;
 }
 
 static __always_inline void note_told(struct ledger_told *told, const struct rec_ledger *row)
 {
-	for (u32 i = 0; i < STATE_COUNT; i++) {
-		told->ns[i] = row->ns[i];
-		told->entries[i] = row->entries[i];
-	}
+	/* Not in a loop: compilers make one that goes below an array, which 7.x refuses. */
+	__builtin_memcpy(told->ns, row->ns, sizeof(told->ns));
+	__builtin_memcpy(told->entries, row->entries, sizeof(told->entries));
 	told->exec_ns = row->kernel_exec_ns;
 	told->delay_ns = row->kernel_delay_ns;
 	told->end_ns = row->end_ns;

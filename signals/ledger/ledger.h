@@ -24,16 +24,41 @@ struct told_cause {
 	u8 unused[5];
 };
 
+#define OPEN_PIECES_MAX 3 /* windows in which one wait was written while it lasted */
+
+/* What a window has of a wait that lasted on, under its provisional name. */
+struct open_piece {
+	u64 window;
+	u64 ns;
+	u32 waker; /* as it was written there */
+	u32 waker_kind;
+};
+
+/* A wait that lasted when it was last written. Its ns and count are in the causes, too. */
+struct told_open {
+	u64 since_ns; /* which one it is; 0: none */
+	struct told_cause cause;
+	struct open_piece pieces[OPEN_PIECES_MAX];
+};
+
+struct told_rival {
+	u64 pid; /* as in ledger_rival */
+	u64 ns;
+};
+
 /* What the session has of a thread, in sum. */
 struct ledger_told {
-	u64 id;	     /* of the thread in the session; 0: it has nothing yet */
-	u64 window;  /* in which it was told last */
-	u64 is_open; /* it waited then, for this: */
-	struct told_cause open;
+	u64 id;	    /* of the thread in the session; 0: it has nothing yet */
+	u64 window; /* in which it was told last */
+	struct told_open open;
 	u64 ns[STATE_COUNT];
-	u32 entries[STATE_COUNT];
+	u32 entries[STATE_COUNT + STATE_COUNT % 2];
 	u64 cause_count;
-	struct told_cause causes[CAUSES_MAX];
+	struct told_cause causes[CAUSES_MAX + 1]; /* and one that is open */
+	u64 rivals_ns;
+	struct told_rival rivals[RIVALS_MAX];
+	struct ledger_turns turns;
+	struct ledger_chain chains[LEDGER_CHAINS];
 };
 
 /* What is to be done for a thread; apart from the rest, as all are looked at in each window. */

@@ -76,7 +76,6 @@ static __always_inline void fill_row(struct rec_ledger *row, const struct ledger
 	row->flags = flags | (account->flags & ACCOUNT_KERNEL ? LEDGER_KERNEL : 0);
 	row->threads = 1;
 	row->inner_tid = account->inner_tid;
-	row->unused = 0;
 	bpf_probe_read_kernel(row->comm, sizeof(row->comm), task->comm);
 }
 
@@ -189,15 +188,16 @@ static __always_inline void note_task(struct ledger_task *account, struct task_s
 	account->exec_ns = account->exec_before_ns = task->se.sum_exec_runtime;
 	account->delay_before_ns = task->sched_info.run_delay;
 	account->flags = task->flags & PF_KTHREAD ? ACCOUNT_KERNEL : 0;
-	if (is_split(account->tgid))
+	if (cfg_split)
 		account->flags |= ACCOUNT_SPLIT;
+	account->is_split_no_more = !is_split(account->tgid);
 }
 
 /* A new thread, too, goes on inside the system call that made it. */
 static __always_inline u32 first_state_on_cpu(const struct ledger_task *account,
 					      const struct wait *wait)
 {
-	if (!(account->flags & ACCOUNT_SPLIT))
+	if (!ledger_is_split(account))
 		return STATE_CPU;
 	return wait->call || wait->state == STATE_BLOCKED_FORK ? STATE_CPU_SYSCALL : STATE_CPU_USER;
 }
@@ -225,10 +225,8 @@ static __always_inline struct ledger_task *open_account(struct task_struct *task
 	if (!account)
 		return NULL; /* for want of memory: see count_if_none() */
 	note_task(account, task);
-	if (ledger_is_blocked(wait->state))
-		ledger_name_block(account, wait);
 	ledger_note_wait(account, wait);
-	if (state == STATE_CPU_SYSCALL && !(account->flags & ACCOUNT_SPLIT))
+	if (state == STATE_CPU_SYSCALL && !ledger_is_split(account))
 		state = STATE_CPU;
 	ledger_begin(account, state, first_state_on_cpu(account, wait), now);
 	return account;

@@ -2,11 +2,11 @@
 #include "page.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "../../src/base/carry.h"
 #include "book.h"
-
-enum { TABLE_THREADS, TABLE_LEDGER };
+#include "culprits.h"
 
 const struct table ledger_tables[LEDGER_TABLE_COUNT] = {
 	[TABLE_THREADS] = {.name = "threads",
@@ -27,7 +27,32 @@ const struct table ledger_tables[LEDGER_TABLE_COUNT] = {
 				  "waker INTEGER, waker_kind INTEGER, ns INTEGER, count INTEGER, "
 				  "end_ns INTEGER",
 			  .width = 11},
+	[TABLE_RIVALS] = {.name = "rivals",
+			  .columns = "window INTEGER, thread INTEGER, pid INTEGER, tid INTEGER, "
+				     "comm TEXT, policy INTEGER, ns INTEGER",
+			  .width = 7},
+	[TABLE_LOOPS] = {.name = "loops",
+			 .columns = "window INTEGER, thread INTEGER, turns INTEGER, "
+				    "long_turns INTEGER, long_ns INTEGER, max_ns INTEGER",
+			 .width = 6},
+	[TABLE_CHAINS] = {.name = "chains",
+			  .columns = "window INTEGER, thread INTEGER, state INTEGER, call INTEGER, "
+				     "object INTEGER, culprit_pid INTEGER, culprit_tid INTEGER, "
+				     "culprit_comm TEXT, part_state INTEGER, part_call INTEGER, "
+				     "part_object INTEGER, part_culprit INTEGER, ns INTEGER",
+			  .width = 13},
 };
+
+/* a - b, or 0 if that is negative */
+static u64 less(u64 a, u64 b)
+{
+	return a > b ? a - b : 0;
+}
+
+static u64 smaller(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
 
 static bool is_same_cause(const struct told_cause *told, const struct ledger_cause *cause)
 {
@@ -49,33 +74,51 @@ static struct cause *find_cause(struct cause *causes, size_t count, const struct
 	return NULL;
 }
 
-static size_t collect_causes(const struct rec_ledger *row, const struct ledger_told *told,
-			     struct cause causes[CAUSES_MAX])
+static struct told_cause *find_told(struct ledger_told *told, const struct ledger_cause *one)
+{
+	for (size_t i = 0; i < told->cause_count; i++)
+		if (is_same_cause(&told->causes[i], one))
+			return &told->causes[i];
+	return NULL;
+}
+
+static struct told_cause name_of(const struct ledger_cause *cause)
+{
+	return (struct told_cause){.object = cause->object,
+				   .holder = cause->holder,
+				   .call = cause->call,
+				   .state = cause->state};
+}
+
+static void collect_cause(const struct ledger_cause *now, struct ledger_told *told,
+			  struct cause *causes, size_t *count)
+{
+	struct cause *cause;
+	const struct told_cause *known;
+
+	if ((!now->count && !now->ns) || now->state >= STATE_COUNT)
+		return;
+	cause = find_cause(causes, *count, now);
+	if (cause) {
+		cause->now.ns += now->ns;
+		cause->now.count += now->count;
+		return;
+	}
+	known = find_told(told, now);
+	cause = &causes[(*count)++];
+	*cause = (struct cause){.now = *now, .told = known ? *known : name_of(now)};
+}
+
+/* All causes of the record, and the wait that lasts. */
+static size_t collect_causes(const struct rec_ledger *row, struct ledger_told *told,
+			     struct cause causes[CAUSES_MAX + 1])
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < CAUSES_MAX; i++) {
-		const struct ledger_cause *now = &row->causes[i];
-		struct cause *cause;
-
-		if (!now->count || now->state >= STATE_COUNT)
-			continue;
-		cause = find_cause(causes, count, now);
-		if (cause) {
-			cause->now.ns += now->ns;
-			cause->now.count += now->count;
-			continue;
-		}
-		cause = &causes[count++];
-		*cause = (struct cause){.now = *now,
-					.told = {.object = now->object,
-						 .holder = now->holder,
-						 .call = now->call,
-						 .state = now->state}};
-		for (size_t j = 0; j < told->cause_count; j++)
-			if (is_same_cause(&told->causes[j], now))
-				cause->told = told->causes[j];
-	}
+	for (size_t i = 0; i < CAUSES_MAX; i++)
+		collect_cause(&row->causes[i], told, causes, &count);
+	if (row->open_since_ns)
+		collect_cause(&row->open, told, causes, &count);
 	return count;
 }
 
@@ -108,12 +151,11 @@ static u32 holder_here(const struct page *page, u32 holder)
 	return holder;
 }
 
-static void write_part(struct page *page, const struct ledger_cause *cause, u64 ns, u32 count)
+static void write_row(struct page *page, u64 window, const struct ledger_cause *cause, u64 ns,
+		      u64 count)
 {
-	if (!ns && !count)
-		return;
 	struct cell cells[] = {
-		cell_number(page->window),
+		cell_number(window),
 		cell_number(page->thread),
 		cell_number(cause->state),
 		cell_number(cause->call),
@@ -128,6 +170,12 @@ static void write_part(struct page *page, const struct ledger_cause *cause, u64 
 
 	page->end_ns = 0;
 	page->sink->add(page->sink, &ledger_tables[TABLE_LEDGER], cells);
+}
+
+static void write_part(struct page *page, const struct ledger_cause *cause, u64 ns, u32 count)
+{
+	if (ns || count)
+		write_row(page, page->window, cause, ns, count);
 }
 
 /* Splits what a state got in this window by cause; the rest goes to no cause. */
@@ -156,15 +204,88 @@ static void write_state(struct page *page, u8 state, u64 ns, u32 count)
 	write_part(page, &rest, ns, count);
 }
 
-/* a - b, or 0 if that is negative */
-static u64 less(u64 a, u64 b)
+static struct ledger_cause cause_of(const struct told_cause *name)
 {
-	return a > b ? a - b : 0;
+	return (struct ledger_cause){.state = name->state,
+				     .call = name->call,
+				     .object = name->object,
+				     .holder = name->holder};
 }
 
-static u64 smaller(u64 a, u64 b)
+static struct told_cause *add_told(struct ledger_told *told, const struct ledger_cause *cause)
 {
-	return a < b ? a : b;
+	struct told_cause *known = find_told(told, cause);
+
+	if (known || told->cause_count > CAUSES_MAX)
+		return known;
+	known = &told->causes[told->cause_count++];
+	*known = name_of(cause);
+	return known;
+}
+
+/* One piece of a wait gets the name by which it ended, in the window that has it by another. */
+static void rename_piece(struct page *page, struct ledger_told *told,
+			 const struct open_piece *piece, const struct ledger_cause *to, u64 limit,
+			 u32 count)
+{
+	struct ledger_cause from = cause_of(&told->open.cause);
+	struct told_cause *known = find_told(told, &from);
+	u64 ns = smaller(smaller(piece->ns, limit),
+			 smaller(told->ns[from.state], known ? known->ns : 0));
+
+	if (!known || !known->count || !told->entries[from.state])
+		count = 0;
+	if (!ns && !count)
+		return;
+	from.waker = piece->waker;
+	from.waker_kind = (u8)piece->waker_kind;
+	write_row(page, piece->window, &from, -ns, -(u64)count);
+	write_row(page, piece->window, to, ns, count);
+	told->ns[from.state] -= ns;
+	told->entries[from.state] -= count;
+	if (known) {
+		known->ns -= ns;
+		known->count -= count;
+	}
+	told->ns[to->state] += ns;
+	told->entries[to->state] += count;
+	known = add_told(told, to);
+	if (known) {
+		known->ns += ns;
+		known->count += count;
+	}
+}
+
+/*
+ * A wait is named by how it ends. What was written of it while it lasted is corrected, in the
+ * windows that have it: so sums over any of them are right, though single rows are negative.
+ */
+static void settle_open(struct page *page, const struct rec_ledger *row, struct ledger_told *told)
+{
+	const struct ledger_cause *to = &row->settled;
+
+	if (!told->open.since_ns || row->settled_since_ns != told->open.since_ns ||
+	    to->state >= STATE_COUNT)
+		return;
+	if (!is_same_cause(&told->open.cause, to))
+		for (int i = 0; i < OPEN_PIECES_MAX; i++)
+			rename_piece(page, told, &told->open.pieces[i], to,
+				     less(row->ns[to->state], told->ns[to->state]), i == 0);
+	told->open.cause = name_of(to);
+	memset(told->open.pieces, 0, sizeof(told->open.pieces));
+}
+
+/* The windows that have something of the wait that lasts. */
+static void add_piece(struct told_open *open, u64 window, u64 ns, const struct ledger_cause *as)
+{
+	int i = 0;
+
+	while (i < OPEN_PIECES_MAX - 1 && open->pieces[i].ns && open->pieces[i].window != window)
+		i++;
+	open->pieces[i].window = window;
+	open->pieces[i].ns += ns;
+	open->pieces[i].waker = as->waker;
+	open->pieces[i].waker_kind = as->waker_kind;
 }
 
 /*
@@ -175,13 +296,11 @@ static u64 smaller(u64 a, u64 b)
 static void write_silence(const struct ledger_book *book, const struct rec_ledger *row,
 			  struct ledger_told *told, struct page *page)
 {
-	const struct ledger_cause open = {.state = told->open.state,
-					  .call = told->open.call,
-					  .object = told->open.object,
-					  .holder = told->open.holder};
+	const struct ledger_cause open = cause_of(&told->open.cause);
 	u64 now_ns = 0, told_ns = 0, silent_ns;
+	struct told_cause *known;
 
-	if (!told->is_open || told->window + 1 >= page->window)
+	if (!told->open.since_ns || told->window + 1 >= page->window)
 		return;
 	for (int i = 0; i < STATE_COUNT; i++) {
 		told_ns += told->ns[i];
@@ -192,27 +311,33 @@ static void write_silence(const struct ledger_book *book, const struct rec_ledge
 		less(book->flushed_ns, row->begin_ns + told_ns),
 		smaller(less(row->ns[open.state], told->ns[open.state]), less(now_ns, told_ns)));
 	told->ns[open.state] += silent_ns;
-	for (size_t i = 0; i < told->cause_count; i++)
-		if (is_same_cause(&told->causes[i], &open))
-			told->causes[i].ns += silent_ns;
-	page->window--;
-	write_part(page, &open, silent_ns, 0);
-	page->window++;
+	known = find_told(told, &open);
+	if (known)
+		known->ns += silent_ns;
+	if (row->open_since_ns == told->open.since_ns)
+		add_piece(&told->open, page->window - 1, silent_ns, &open);
+	if (silent_ns)
+		write_row(page, page->window - 1, &open, silent_ns, 0);
 }
 
-/* What it waits for, if it does. */
-static void note_open(const struct rec_ledger *row, struct ledger_told *told)
+/* The wait that lasts, and what of it this window has. */
+static void note_open(const struct page *page, const struct rec_ledger *row,
+		      struct ledger_told *told)
 {
-	const struct ledger_cause *cause = &row->causes[(row->open_cause - 1) % CAUSES_MAX];
+	const struct cause *as = find_cause(page->causes, page->cause_count, &row->open);
+	u64 written = 0;
 
-	told->is_open = !(row->flags & LEDGER_SUM) && row->open_state >= STATE_BLOCKED_LOCK &&
-			row->open_state < STATE_COUNT;
-	told->open = (struct told_cause){.state = (u8)row->open_state};
-	if (row->open_cause && cause->state == row->open_state) {
-		told->open.call = cause->call;
-		told->open.object = cause->object;
-		told->open.holder = cause->holder;
+	if (row->flags & LEDGER_SUM || !row->open_since_ns || row->open.state >= STATE_COUNT) {
+		told->open = (struct told_open){0};
+		return;
 	}
+	if (told->open.since_ns != row->open_since_ns)
+		told->open = (struct told_open){.since_ns = row->open_since_ns};
+	told->open.cause = name_of(&row->open);
+	for (int i = 0; i < OPEN_PIECES_MAX; i++)
+		written += told->open.pieces[i].ns;
+	add_piece(&told->open, page->window, less(row->open.ns, written),
+		  as ? &as->now : &row->open);
 }
 
 void page_write_thread(const struct rec_ledger *row, u64 id, struct sink *sink)
@@ -245,7 +370,8 @@ void page_write_thread(const struct rec_ledger *row, u64 id, struct sink *sink)
 u8 page_write(const struct ledger_book *book, const struct rec_ledger *row,
 	      struct ledger_told *told, u64 window, struct sink *sink)
 {
-	struct cause causes[CAUSES_MAX]; /* not cleared: that would cost more than what is in it */
+	/* Not cleared: that would cost more than what is in it. */
+	struct cause causes[CAUSES_MAX + 1];
 	struct page page = {.book = book,
 			    .row = row,
 			    .sink = sink,
@@ -254,6 +380,7 @@ u8 page_write(const struct ledger_book *book, const struct rec_ledger *row,
 			    .causes = causes};
 	u64 parts[STATE_COUNT];
 
+	settle_open(&page, row, told);
 	write_silence(book, row, told, &page);
 	page.end_ns = row->end_ns;
 	page.cause_count = collect_causes(row, told, causes);
@@ -263,7 +390,10 @@ u8 page_write(const struct ledger_book *book, const struct rec_ledger *row,
 	told->cause_count = page.cause_count;
 	for (size_t i = 0; i < page.cause_count; i++)
 		told->causes[i] = causes[i].told;
+	note_open(&page, row, told);
 	told->window = window;
-	note_open(row, told);
+	if (!(row->flags & LEDGER_SUM)) {
+		culprits_write(row, told, window, sink);
+	}
 	return page.end_ns ? MARK_STALE | MARK_DUE : MARK_STALE;
 }

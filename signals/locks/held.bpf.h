@@ -8,26 +8,6 @@
 #ifndef DWELL_LOCKS_HELD_BPF_H
 #define DWELL_LOCKS_HELD_BPF_H
 
-#define ABSENCE_LEAST_NS 16000 /* shorter ones are not worth a place */
-
-/* A thread has a CPU again. */
-static __always_inline void held_note_absence(struct ledger_task *account)
-{
-	const struct ledger_over *over = &account->over;
-	struct lock_watch *watch = &account->lock;
-	struct lock_absence *absence;
-	u64 place;
-
-	if (over->queue_ns + over->block_ns < ABSENCE_LEAST_NS)
-		return;
-	place = watch->absence_count++;
-	ledger_bound(place, ABSENCES_MAX - 1);
-	absence = &watch->absences[place];
-	absence->back_ns = over->back_ns;
-	absence->queue_us = (u32)(over->queue_ns / 1000);
-	absence->block_us = (u32)(over->block_ns / 1000);
-}
-
 /* How much of the ns that ended at end_ns was after begin_ns. */
 static __always_inline u64 held_part(u64 begin_ns, u64 end_ns, u64 ns)
 {

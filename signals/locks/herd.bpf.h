@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * Broadcasts: one thread wakes several that wait for the same futex, one right after the other,
- * before it leaves its CPU. All of them want to go on at once, and mostly need the same lock.
+ * Broadcasts: one call of futex() wakes several threads. All of them want to go on at once, and
+ * mostly need the same lock. A thread that lets go of a mutex again and again wakes one at a time,
+ * perhaps within microseconds: that is none. So the call must have asked for several, and a thread
+ * whose wait began after the first was woken belongs to another call.
  */
 #ifndef DWELL_LOCKS_HERD_BPF_H
 #define DWELL_LOCKS_HERD_BPF_H
@@ -11,6 +13,7 @@
 
 struct herd {
 	struct series_key key;
+	u64 begin_ns; /* the first was woken */
 	u64 last_ns;
 	u64 count; /* 0: none */
 	u64 pid;   /* of who wakes */
@@ -43,7 +46,15 @@ static __always_inline bool herd_end(struct herd *herd)
 	return is_herd;
 }
 
-/* In the context of who wakes. */
+/* How many the system call under way may wake, if it is futex(): its third argument. */
+static __always_inline u32 herd_wanted(void)
+{
+	struct cpu_regs regs;
+
+	return regs_of_user(&regs) ? (u32)REGS_ARG3(&regs) : 0;
+}
+
+/* In the context of who wakes. A wait begins at last_ns. */
 static __always_inline void herd_note(const struct ledger_task *woken, u64 lock)
 {
 	u32 pid = (u32)bpf_get_current_pid_tgid();
@@ -52,10 +63,13 @@ static __always_inline void herd_note(const struct ledger_task *woken, u64 lock)
 
 	if (!herd)
 		return;
-	if (herd->count &&
-	    (herd->key.object != lock || herd->pid != pid || now - herd->last_ns > HERD_GAP_NS))
+	if (herd->count && (herd->key.object != lock || herd->pid != pid ||
+			    now - herd->last_ns > HERD_GAP_NS || woken->last_ns > herd->begin_ns))
 		herd_end(herd);
+	if (herd_wanted() < HERD_LEAST)
+		return;
 	if (!herd->count) {
+		herd->begin_ns = now;
 		herd->key = (struct series_key){.signal = SIG_LOCKS,
 						.kind = LOCKS_BROADCAST,
 						.detail = (u16)woken->wait_lock,

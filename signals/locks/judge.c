@@ -52,18 +52,32 @@ static bool judge_holder(const struct series_set *set, const struct series_row *
 
 	if (queue >= STARVED_PERCENT)
 		remark(remarks,
-		       "%s in %s: the holder waited for a CPU %llu %% of the time that others "
-		       "waited for "
-		       "it: it is starved, not slow. Give it a CPU, or a priority no lower than "
-		       "theirs.",
-		       row->object_name, row->process, (unsigned long long)queue);
+		       "%s in %s: its holders waited for a CPU for %llu %% of the %s that they "
+		       "held "
+		       "it while others waited. Give them a CPU, or a priority no lower than that "
+		       "of the waiting threads.",
+		       row->object_name, row->process, (unsigned long long)queue,
+		       FIGURE_TIME(held));
 	if (block >= BLOCKED_PERCENT)
 		remark(remarks,
-		       "%s in %s: the holder was blocked itself %llu %% of the time that others "
-		       "waited "
-		       "for it: it waits for something while it holds the lock.",
-		       row->object_name, row->process, (unsigned long long)block);
+		       "%s in %s: its holders were blocked for %llu %% of the %s that they held it "
+		       "while others waited. Do not wait for other things while holding it.",
+		       row->object_name, row->process, (unsigned long long)block,
+		       FIGURE_TIME(held));
 	return queue >= STARVED_PERCENT || block >= BLOCKED_PERCENT;
+}
+
+static void judge_running(const struct series_set *set, const struct series_row *row,
+			  struct remarks *remarks)
+{
+	u64 held = sum_of(set, row, LOCKS_HELD);
+	u64 off = sum_of(set, row, LOCKS_HELD_QUEUE) + sum_of(set, row, LOCKS_HELD_BLOCK);
+
+	remark(remarks,
+	       "%s in %s: its holders ran for %llu %% of the %s that they held it while others "
+	       "waited: do less while it is held.",
+	       row->object_name, row->process,
+	       (unsigned long long)percent(held > off ? held - off : 0, held), FIGURE_TIME(held));
 }
 
 static void judge_lock(const struct series_set *set, const struct series_row *row,
@@ -76,25 +90,22 @@ static void judge_lock(const struct series_set *set, const struct series_row *ro
 
 	if (p95 < LONG_NS && wait->count >= CONVOY_WAITS && waiters >= CONVOY_WAITERS)
 		remark(remarks,
-		       "%s in %s: a convoy: %llu threads waited %s times, 95 %% of them up to "
-		       "%s: "
-		       "it is held for short, but wanted too often. Take it less often, or split "
-		       "what it guards.",
+		       "%s in %s: a convoy: %llu threads waited %s times, 95 %% of the waits up to "
+		       "%s. It is held briefly but taken often: take it less often, or split what "
+		       "it guards.",
 		       row->object_name, row->process, (unsigned long long)waiters,
 		       FIGURE_NUMBER(wait->count), FIGURE_TIME(p95));
 	else if (p99 >= LONG_NS && (wait->count >= LONG_WAITS || wait->sum >= NS_PER_S))
 		remark(remarks,
-		       "%s in %s: a long hold: %llu thread%s waited %s time%s, 1 %% of them for "
-		       "%s "
-		       "and more. holder_stack has where it is let go.",
+		       "%s in %s: a long hold: %llu thread%s waited %s time%s, %s in sum, 1 %% of "
+		       "the waits for %s or more. holder_stack shows where it was released.",
 		       row->object_name, row->process, (unsigned long long)waiters,
 		       waiters == 1 ? "" : "s", FIGURE_NUMBER(wait->count),
-		       wait->count == 1 ? "" : "s", FIGURE_TIME(p99));
+		       wait->count == 1 ? "" : "s", FIGURE_TIME(wait->sum), FIGURE_TIME(p99));
 	if (wait->count < HELD_WAITS)
 		return;
 	if (!judge_holder(set, row, remarks) && find(set, row, LOCKS_HELD) && p95 >= LONG_NS)
-		remark(remarks, "%s in %s: its holders ran meanwhile: do less while it is held.",
-		       row->object_name, row->process);
+		judge_running(set, row, remarks);
 }
 
 static void judge_broadcast(const struct series_row *row, struct remarks *remarks)
@@ -102,8 +113,8 @@ static void judge_broadcast(const struct series_row *row, struct remarks *remark
 	const struct hist *herd = &row->hist;
 
 	remark(remarks,
-	       "%s in %s: %s broadcasts woke %.1f threads each at once, up to %llu: all of them "
-	       "run for the same thing, and most find it gone.",
+	       "%s in %s: %s broadcasts woke %.1f threads each on average, up to %llu. If only one "
+	       "of them can continue, wake one.",
 	       row->object_name, row->process, FIGURE_NUMBER(herd->count),
 	       (double)herd->sum / (double)herd->count, (unsigned long long)herd->max);
 }

@@ -6,13 +6,6 @@
 #include "../../bpf/common.bpf.h"
 #include "kernel.bpf.h"
 
-#define CONTENTION_SPIN	  1
-#define CONTENTION_READ	  2
-#define CONTENTION_WRITE  4
-#define CONTENTION_RT	  8
-#define CONTENTION_PERCPU 16
-#define CONTENTION_MUTEX  32
-
 struct kernel_waits_map lock_kernel_waits SEC(".maps");
 
 /* A mutex is spun for first, by one who sleeps then: it is one wait. */

@@ -120,11 +120,8 @@ static __noinline int end_wait(struct task_struct *task, struct ledger_task *acc
 {
 	const struct ledger_over *over = &account->over;
 
-	held_note_absence(account);
 	if (!over->block_ns || over->block_state != STATE_BLOCKED_LOCK)
 		return 0;
-	account->lock.object = over->object;
-	account->lock.got_ns = over->back_ns;
 	count_wait(task, account, is_late);
 	account->lock.held_ns = 0;
 	return 0;
@@ -196,7 +193,7 @@ int BPF_PROG(locks_waking, struct task_struct *task)
 		return 0;
 	is_condition = account->wait_lock == LOCK_CONDITION;
 	if (account->state != STATE_BLOCKED_LOCK &&
-	    !(account->state == STATE_BLOCKED_IDLE && is_condition))
+	    !(is_condition && ledger_is_blocked(account->state)))
 		return 0;
 	herd_note(account, lock_id(account->wait_lock, account->wait_object, account));
 	holder = is_condition ? NULL : account_of_current();

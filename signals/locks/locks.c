@@ -172,18 +172,20 @@ static const struct signal_loss losses[] = {
  */
 static const struct signal_list lists[] = {
 	{.name = "holders",
-	 .about = "who held locks when waits for them began; 0: not known",
+	 .about = "who held locks while others waited for them; 0: not known",
 	 .table = "ledger",
 	 .columns = "(SELECT pid FROM threads WHERE id = thread) AS pid, "
 		    "coalesce((SELECT name FROM objects WHERE id = object), "
 		    "printf('0x%x', object)) AS lock, "
-		    "holder, count(DISTINCT thread) AS waiters, sum(count) AS waits, "
+		    "CASE WHEN holder = (SELECT tid FROM threads WHERE id = thread) THEN 0 "
+		    "ELSE holder END AS holder, "
+		    "count(DISTINCT thread) AS waiters, sum(count) AS waits, "
 		    "sum(ns) AS wait_ns",
-	 .group = "1, object, holder, state HAVING " STATES("blocked.lock"),
+	 .group = "1, object, 3, state HAVING sum(ns) > 0 AND " STATES("blocked.lock"),
 	 .order = "wait_ns DESC",
 	 .shown = 10},
 	{.name = "pools",
-	 .about = "threads of one name: what they did, and what they lack while they have work",
+	 .about = "threads of one name: what they did, and which resource they lack",
 	 .table = "ledger",
 	 .columns = "(SELECT pid FROM threads WHERE id = thread) AS pid, "
 		    "(SELECT rtrim(comm, '0123456789') FROM threads WHERE id = thread) AS name, "
@@ -207,14 +209,14 @@ static const struct signal_view view = {
 	.value_names = {"holder", "waker"},
 	.share = 768,
 	.cost = COST_CHEAP,
-	.price = "some 0.6 us for each wait for a lock, 50 ns for each other switch",
+	.price = "about 0.6 us per wait for a lock, 50 ns per other switch",
 	.lists = lists,
 	.list_count = ARRAY_SIZE(lists),
 	.judge = locks_judge,
 };
 
 const struct signal signal_locks = {
-	.about = "which locks were waited for, where, and what their holders did meanwhile",
+	.about = "lock waits: which lock, where, and what its holder did",
 	.probes = probes,
 	.probe_count = ARRAY_SIZE(probes),
 	.state_size = sizeof(struct locks_book),

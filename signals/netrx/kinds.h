@@ -7,11 +7,10 @@
 #define DWELL_NETRX_KINDS_H
 
 #define NETRX_KINDS(KIND)                                                                          \
-	KIND(TO_SOCKET, "to_socket", UNIT_NS,                                                      \
-	     "from when a packet left its device until its socket could be read")                  \
-	KIND(RAISED, "raised", UNIT_NS, "from when a soft interrupt was asked for until it began") \
+	KIND(TO_SOCKET, "to_socket", UNIT_NS, "from the device until the socket is readable")      \
+	KIND(RAISED, "raised", UNIT_NS, "from raise until the soft interrupt runs")                \
 	KIND(SOFTIRQ, "softirq", UNIT_NS, "one run of a soft interrupt")                           \
-	KIND(PACKETS, "packets", UNIT_COUNT, "that one run of net_rx took from devices")
+	KIND(PACKETS, "packets", UNIT_COUNT, "packets taken from devices in one run of net_rx")
 
 enum netrx_kind {
 #define KIND(NAME, ...) NETRX_KIND_##NAME,

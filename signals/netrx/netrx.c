@@ -37,8 +37,8 @@ static void judge(const struct series_set *set, struct remarks *remarks)
 		if (row->key.object == SERIES_OTHER || !row->hist.count)
 			continue;
 		if (row->key.kind == NETRX_KIND_SOFTIRQ && share >= BUSY_PERCENT)
-			remark(remarks, "CPU %llu was %.0f %% of the time in soft interrupts of %s",
-			       cpu, share, vector_name(row));
+			remark(remarks, "CPU %llu spent %.0f %% of the session in %s softirqs", cpu,
+			       share, vector_name(row));
 	}
 }
 
@@ -77,12 +77,12 @@ static const struct signal_view view = {
 	.more = {.name = "cpu", .kind = FIELD_CPU},
 	.share = 512,
 	.cost = COST_CHEAP,
-	.price = "some 0.3 us for each soft interrupt, 0.2 us for each packet",
+	.price = "about 0.3 us per soft interrupt, 0.2 us per packet",
 	.judge = judge,
 };
 
 const struct signal signal_netrx = {
-	.about = "soft interrupts, and packets from device to socket, of the whole host",
+	.about = "soft interrupts, and packets from device to socket, on the whole host",
 	.probes = probes,
 	.probe_count = ARRAY_SIZE(probes),
 	.view = &view,

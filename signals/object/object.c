@@ -18,8 +18,8 @@ static const char *const kind_names[OBJECT_COUNT] = {
 
 static const struct table tables[] = {
 	{.name = "objects",
-	 .columns = "id INTEGER PRIMARY KEY, kind INTEGER, name TEXT",
-	 .width = 3},
+	 .columns = "id INTEGER PRIMARY KEY, kind INTEGER, name TEXT, pid INTEGER",
+	 .width = 4},
 };
 
 static void on_record(void *state, const struct rec_hdr *record)
@@ -68,7 +68,9 @@ void object_name(const struct rec_object *object, char *to, size_t size)
 {
 	bool is_peer = object->kind == OBJECT_TCP || object->kind == OBJECT_UDP;
 
-	if (is_peer && (object->family == AF_INET || object->family == AF_INET6))
+	if (object->kind == OBJECT_MMAP_LOCK)
+		snprintf(to, size, "%s", kind_names[OBJECT_MMAP_LOCK]);
+	else if (is_peer && (object->family == AF_INET || object->family == AF_INET6))
 		name_peer(object, to, size);
 	else if (object->name_at < NAME_BYTES && object->name[object->name_at])
 		name_by_path(object, to, size);
@@ -87,7 +89,9 @@ static void flush(void *state, u64 window, struct sink *sink)
 
 		object_name(object, name, sizeof(name));
 		struct cell cells[] = {cell_number(object->object), cell_number(object->kind),
-				       cell_text(name, sizeof(name))};
+				       cell_text(name, sizeof(name)),
+				       object->peer_pid ? cell_number(object->peer_pid)
+							: (struct cell){.kind = CELL_NULL}};
 
 		sink->add(sink, &tables[0], cells);
 	}
@@ -95,13 +99,12 @@ static void flush(void *state, u64 window, struct sink *sink)
 }
 
 static const struct signal_loss losses[] = {
-	{"object_no_place",
-	 "more objects were named in a window than it has places: these stay without a name",
+	{"object_no_place", "more objects in a window than the limit: these are not named",
 	 offsetof(struct object_list, turned_away)},
 };
 
 const struct signal signal_object = {
-	.about = "what threads wait for, by name; sent by the signals that find it",
+	.about = "names of the objects that threads wait for",
 	.state_size = sizeof(struct object_list),
 	.on_record = on_record,
 	.tables = tables,

@@ -6,7 +6,7 @@
  */
 #include "../../bpf/common.bpf.h"
 
-static __always_inline void count_wait(const struct ledger_task *account)
+static __always_inline void count_wait(struct task_struct *task, const struct ledger_task *account)
 {
 	const struct ledger_over *over = &account->over;
 	struct series_key key = {.signal = SIG_OFFCPU};
@@ -14,9 +14,9 @@ static __always_inline void count_wait(const struct ledger_task *account)
 	series_of(&key, account);
 	key.detail = (u16)over->block_state; /* of an unseen one: unattributed */
 	if (over->unseen == UNSEEN_BLOCKED)
-		series_count(series_find(&key), orphan_ends);
+		series_count(series_find_of(task, &key), orphan_ends);
 	if (over->block_ns)
-		series_add(series_find(&key), over->block_ns);
+		series_add(series_find_of(task, &key), over->block_ns);
 }
 
 SEC("?tp_btf/sched_switch")
@@ -26,8 +26,8 @@ int BPF_PROG(offcpu_switch, bool preempt, struct task_struct *prev, struct task_
 	struct ledger_task *late = account_of_late(prev);
 
 	if (late)
-		count_wait(late);
+		count_wait(prev, late);
 	if (comes)
-		count_wait(comes);
+		count_wait(next, comes);
 	return 0;
 }

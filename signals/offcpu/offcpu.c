@@ -7,7 +7,7 @@ static const struct probe probes[] = {
 };
 
 static const struct series_kind kinds[] = {
-	{"wait", UNIT_NS, "from when it left its CPU until it was woken"},
+	{"wait", UNIT_NS, "from blocking until woken"},
 };
 
 static const struct signal_view view = {
@@ -16,11 +16,11 @@ static const struct signal_view view = {
 	.detail = {.name = "state", .kind = FIELD_STATE},
 	.share = 512,
 	.cost = COST_FREE,
-	.price = "some 50 ns for each switch to a thread that had been blocked",
+	.price = "about 50 ns per switch to a thread that was blocked",
 };
 
 const struct signal signal_offcpu = {
-	.about = "how long waits were, by what they were for",
+	.about = "waits: their duration, by cause",
 	.probes = probes,
 	.probe_count = ARRAY_SIZE(probes),
 	.view = &view,

@@ -253,11 +253,11 @@ static const struct probe probes[] = {
 };
 
 static const struct signal_loss losses[] = {
-	{"process_no_place", "more processes live than there are places: these have no name",
+	{"process_no_place", "more live processes than the limit: these are not named",
 	 offsetof(struct process_book, not_kept)},
-	{"process_execs", "more execs in a window than there are places: these are missing",
+	{"process_execs", "more execs in a window than the limit: these are missing",
 	 offsetof(struct process_book, execs_lost)},
-	{"process_paths", "more cgroups than there are places: their processes have none",
+	{"process_paths", "more cgroups than the limit: their processes have none",
 	 offsetof(struct process_book, paths_lost)},
 };
 

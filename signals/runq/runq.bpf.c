@@ -25,10 +25,10 @@ static __always_inline void count_wait(struct task_struct *task, struct task_str
 	series_of(&key, account);
 	key.detail = (u16)over->queue_state; /* of an unseen one: unattributed */
 	if (over->unseen)
-		series_count(series_find(&key), orphan_ends);
+		series_count(series_find_of(task, &key), orphan_ends);
 	if (!over->queue_ns)
 		return;
-	series_add(series_find(&key), over->queue_ns);
+	series_add(series_find_of(task, &key), over->queue_ns);
 	if (slow_is_told(SIG_RUNQ, over->queue_ns))
 		tell_wait(task, ran, &key, over->queue_ns);
 }

@@ -12,13 +12,13 @@ static const struct probe probes[] = {
 };
 
 static const struct series_kind kinds[] = {
-	{"wait", UNIT_NS, "from when it could run until it did"},
+	{"wait", UNIT_NS, "from runnable to running"},
 };
 
 /* From the slow ones: who waits less than that is not among the worst. */
 static const struct signal_list lists[] = {
 	{.name = "worst_threads",
-	 .about = "threads with the longest waits for a CPU, of those beyond --slow",
+	 .about = "threads with the longest waits for a CPU, of at least --slow",
 	 .table = "slow",
 	 .columns = "pid, tid, count(*) AS waits, max(ns) AS longest_ns, sum(ns) AS sum_ns",
 	 .order = "max(ns) DESC",
@@ -51,9 +51,9 @@ static void judge_tick(const struct hist *all, u64 tick_ns, struct remarks *rema
 	    at < 2 * above)
 		return;
 	remark(remarks,
-	       "%.0f %% of the waits lasted one tick of the scheduler's clock, %.3g ms (1/HZ): "
-	       "those "
-	       "threads got a CPU only when the one before had used up its slice",
+	       "%.0f %% of the waits lasted about one scheduler tick, %.3g ms (1/HZ): those "
+	       "threads "
+	       "got a CPU only when the scheduler took it from another one at the tick",
 	       100.0 * (double)at / (double)all->count, (double)tick_ns / NS_PER_MS);
 }
 
@@ -64,9 +64,9 @@ static void judge_pressure(const struct series_set *set, const struct hist *all,
 
 	if (capacity > 0 && (double)all->sum > capacity * QUEUE_LONG)
 		remark(remarks,
-		       "on average %.1f threads waited for a CPU, of which there are %u: there is "
-		       "more "
-		       "to do than they can",
+		       "on average %.1f threads waited for a CPU; the host has %u CPUs: more "
+		       "threads "
+		       "want to run than it has CPUs for",
 		       (double)all->sum / (double)set->span_ns, set->cpus);
 }
 
@@ -89,14 +89,14 @@ static const struct signal_view view = {
 	.tick_mark = "1/HZ",
 	.share = 512,
 	.cost = COST_FREE,
-	.price = "some 50 ns for each switch to a thread that waited for a CPU",
+	.price = "about 50 ns per switch to a thread that waited for a CPU",
 	.lists = lists,
 	.list_count = ARRAY_SIZE(lists),
 	.judge = judge,
 };
 
 const struct signal signal_runq = {
-	.about = "how long threads that could run waited for a CPU",
+	.about = "run queue: how long runnable threads waited for a CPU",
 	.probes = probes,
 	.probe_count = ARRAY_SIZE(probes),
 	.view = &view,

@@ -125,6 +125,19 @@ static __always_inline u32 choose_any(void)
 	return weight;
 }
 
+/*
+ * The same of the ticks of a CPU's clock, each of which counts, whoever runs: for how many this one
+ * stands, 0: it is left out. All since the last one that was taken: so the sum is exact, also when
+ * the rate changes.
+ */
+static __always_inline u64 choose_tick(u64 *ticks, u64 one_in)
+{
+	u64 count = *ticks + 1;
+
+	*ticks = count < one_in ? count : 0;
+	return count < one_in ? 0 : count;
+}
+
 /* Sums of these are signed where they are stored. */
 static __always_inline u64 weigh(u64 ns, u32 weight)
 {

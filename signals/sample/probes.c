@@ -7,6 +7,9 @@
 #define TABLES                                                                                     \
 	"unwind_rows", "unwind_pages", "unwind_modules", "unwind_mappings", "unwind_processes",    \
 		"unwind_requests"
+#define TABLES_OF_NMI                                                                              \
+	"unwind_rows", "unwind_pages", "unwind_modules", "unwind_mappings", "unwind_ranges",       \
+		"unwind_requests_nmi", "nmi_asks", "records_nmi"
 #define STACKS "stack_scratches", "stacks_seen"
 
 /* Without any of them the ledger is whole; there is only less to explain it by. */
@@ -34,7 +37,7 @@ const struct probe sample_probes[SAMPLE_PROBE_COUNT] = {
 	 .perf_type = PERF_TYPE_HARDWARE,
 	 .perf_config = PERF_COUNT_HW_CPU_CYCLES,
 	 .perf_freq = 49,
-	 .maps = {ACCOUNTS, TABLES, STACKS, "ledger_cpus"}},
+	 .maps = {"ledger_tasks", TABLES_OF_NMI, STACKS, "ledger_cpus", "sample_ticks"}},
 	{.program = "sample_clock",
 	 .is_optional = true,
 	 .fallback_of = "sample_cycles",
@@ -42,7 +45,7 @@ const struct probe sample_probes[SAMPLE_PROBE_COUNT] = {
 	 .perf_type = PERF_TYPE_SOFTWARE,
 	 .perf_config = PERF_COUNT_SW_CPU_CLOCK,
 	 .perf_freq = 49,
-	 .maps = {ACCOUNTS, TABLES, STACKS, "ledger_cpus"}},
+	 .maps = {ACCOUNTS, TABLES, STACKS, "ledger_cpus", "sample_ticks"}},
 	{.program = "sample_waking",
 	 .is_optional = true,
 	 .maps = {ACCOUNTS, TABLES, STACKS, "sample_choices"}},

@@ -45,15 +45,36 @@ static __always_inline void fill_sample(struct rec_sample *rec, const struct led
 	rec->unused2 = 0;
 }
 
+/* Of the programs that the clock runs, and of nobody else: they may interrupt all others. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} sample_ticks SEC(".maps");
+
+/* What this tick stands for; 0: it is no sample. */
+static __always_inline u64 weight_of_tick(void)
+{
+	struct live_config *live = live_config();
+	u32 zero = 0;
+	u64 *ticks = bpf_map_lookup_elem(&sample_ticks, &zero);
+
+	return live && ticks ? choose_tick(ticks, live->tick_one_in) * cfg_sample_period_ns : 0;
+}
+
 /* The context of a perf event begins with the registers that it found. */
 static __always_inline int tick(struct cpu_regs *ctx, bool is_nmi)
 {
-	struct ledger_task *account = account_of_current();
+	u64 key, weight_ns = weight_of_tick();
+	struct ledger_task *account;
 	struct stack_scratch *scratch;
 	struct rec_sample *rec;
 	u32 state, stop, mode = MODE_USER;
-	u64 key;
 
+	if (!weight_ns)
+		return 0;
+	account = is_nmi ? account_of_current_nmi() : account_of_current();
 	if (!account)
 		return 0;
 #if defined(__TARGET_ARCH_x86)
@@ -71,20 +92,20 @@ static __always_inline int tick(struct cpu_regs *ctx, bool is_nmi)
 		.has_kernel = mode == MODE_KERNEL,
 		.is_nmi = is_nmi,
 	};
-	scratch = stack_scratch_of(STACK_CPU);
-	if (scratch && mode == MODE_USER && !scratch->is_busy) {
+	scratch = stack_claim(STACK_CPU);
+	if (scratch && mode == MODE_USER) {
 		scratch->regs = *ctx;
 		wish.regs = &scratch->regs;
 	}
 	state = state_now(account, mode, is_nmi);
-	key = stack_take(ctx, &wish, &stop);
-	rec = EMIT_RESERVE(SAMPLE, sample, current_task());
+	key = stack_take_in(ctx, &wish, scratch, &stop);
+	rec = EMIT_RESERVE_ON(records_ring(is_nmi), SAMPLE, sample, current_task());
 	if (!rec)
 		return 0; /* counted */
 	fill_sample(rec, account);
 	rec->stack = key;
 	rec->waker_stack = 0;
-	rec->weight_ns = cfg_sample_period_ns;
+	rec->weight_ns = weight_ns;
 	rec->ns = 0;
 	rec->kind = SAMPLE_CPU;
 	rec->state = (u8)state;
@@ -93,11 +114,14 @@ static __always_inline int tick(struct cpu_regs *ctx, bool is_nmi)
 	rec->is_mismatch = is_mismatch(account, state, mode);
 	rec->waker_kind = WAKER_NONE;
 	rec->waker = 0;
-	EMIT_SUBMIT(rec);
+	EMIT_SUBMIT_ON(records_ring(is_nmi), rec);
 	return 0;
 }
 
-/* By the CPU's own counter, where it has one: it sees also what runs with interrupts off. */
+/*
+ * By the CPU's own counter, where it has one: it sees also what runs with interrupts off, as it
+ * runs in NMI (nmi.bpf.h).
+ */
 SEC("?perf_event")
 int sample_cycles(struct cpu_regs *ctx)
 {
@@ -260,7 +284,9 @@ static __always_inline void forget(u32 tgid)
 		return;
 	generation = process->generation;
 	bpf_map_delete_elem(&unwind_processes, &tgid);
-	unwind_request(tgid, UNWIND_WANT_GONE, generation);
+	if (cfg_nmi)
+		unwind_range_forget(tgid);
+	unwind_request(&unwind_requests, tgid, UNWIND_WANT_GONE, generation);
 }
 
 /* A child has its parent's mappings; user space learns of it later. */
@@ -281,7 +307,9 @@ int BPF_PROG(sample_fork, struct task_struct *parent, struct task_struct *child)
 
 	tgid = to->tgid;
 	bpf_map_update_elem(&unwind_processes, &tgid, &copy, BPF_ANY);
-	unwind_request(tgid, UNWIND_WANT_FORKED, copy.generation);
+	if (cfg_nmi)
+		unwind_range_set(tgid, &copy);
+	unwind_request(&unwind_requests, tgid, UNWIND_WANT_FORKED, copy.generation);
 	return 0;
 }
 
@@ -297,7 +325,7 @@ int BPF_PROG(sample_exec, struct task_struct *task)
 		return 0;
 	forget(account->tgid);
 	if (live && live->scope == SCOPE_LISTED)
-		unwind_ask(account->tgid, NULL, false);
+		unwind_ask(account->tgid, NULL);
 	return 0;
 }
 
@@ -323,6 +351,6 @@ int sample_ask(struct bpf_iter__task *ctx)
 
 	if (task && task->pid == task->tgid && !(task->flags & PF_KTHREAD) && live &&
 	    live->scope == SCOPE_LISTED && filter_wants(task))
-		unwind_ask(task_tgid(task), NULL, false);
+		unwind_ask(task_tgid(task), NULL);
 	return 0;
 }

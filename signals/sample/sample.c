@@ -164,17 +164,16 @@ static void close_book(void *state, struct sink *sink)
 }
 
 static const struct signal_loss losses[] = {
-	{"sample_no_place",
-	 "more different samples came in a window than there are places: these are missing",
+	{"sample_no_place", "more different samples in a window than the limit: these are missing",
 	 offsetof(struct sample_book, turned_away)},
-	{"sample_no_stack", "samples whose stack did not come, or had no place: they have none",
+	{"sample_no_stack", "samples whose stack was lost or did not fit: they have no stack",
 	 offsetof(struct sample_book, unknown)},
-	{"sample_refused", "a sample of a kind, state or mode that there is not",
+	{"sample_refused", "a sample of an unknown kind, state or mode",
 	 offsetof(struct sample_book, refused)},
 };
 
 const struct signal signal_sample = {
-	.about = "what threads did at moments, and which stack they had",
+	.about = "samples: a thread's state and stack",
 	.probes = sample_probes,
 	.probe_count = SAMPLE_PROBE_COUNT,
 	.state_size = sizeof(struct sample_book),

@@ -42,9 +42,9 @@ static void judge_wakeups(const struct series_row *row, struct remarks *remarks)
 	if ((double)above < (double)row->hist.count * STORM_SHARE || !above)
 		return;
 	remark(remarks,
-	       "%s wakes up to %llu threads within 1 ms: a storm. Of its %s wake-ups, %.0f %% "
-	       "are "
-	       "beyond the %dth thread of their burst: do all of them have to run?",
+	       "%s wakes up to %llu threads within 1 ms: of its %s wake-ups, %.0f %% are beyond "
+	       "the "
+	       "%dth of such a burst. Do all of them have to run?",
 	       row->process, (unsigned long long)row->hist.max, FIGURE_NUMBER(row->hist.count),
 	       100.0 * (double)above / (double)row->hist.count, STORM_THREADS);
 }
@@ -52,8 +52,8 @@ static void judge_wakeups(const struct series_row *row, struct remarks *remarks)
 static void judge_starved(const struct series_row *row, struct remarks *remarks)
 {
 	remark(remarks,
-	       "%s: threads that could run waited 100 ms and more for a CPU, %s time%s, at worst "
-	       "%s: it starves",
+	       "%s: runnable threads waited 100 ms or more for a CPU, %s time%s, up to %s: "
+	       "starvation",
 	       row->process, FIGURE_NUMBER(row->hist.count), row->hist.count == 1 ? "" : "s",
 	       FIGURE_TIME(row->hist.max));
 }
@@ -67,9 +67,8 @@ static void judge_moves(const struct series_set *set, const struct series_row *r
 	    (double)row->hist.count < (double)switches * MOVES_PER_SWITCH)
 		return;
 	remark(remarks,
-	       "%s: moved to another CPU %s times in %s stays, half of them within %s of "
-	       "its "
-	       "last one: caches are left behind",
+	       "%s: its threads moved to another CPU %s times, and ran %s times; half of the moves "
+	       "were within %s of the last run: caches are cold there",
 	       row->process, FIGURE_NUMBER(row->hist.count), FIGURE_NUMBER(switches),
 	       FIGURE_TIME(hist_percentile(&row->hist, 0.5)));
 }

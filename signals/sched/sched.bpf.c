@@ -65,7 +65,7 @@ static __always_inline void count_starved(struct task_struct *task,
 	if (event.ns < SCHED_STARVED_NS)
 		return;
 	series_of(&key, account);
-	series_add(series_find(&key), event.ns);
+	series_add(series_find_of(task, &key), event.ns);
 	if (slow_is_told(SIG_SCHED, event.ns))
 		slow_send(task, &key, &event);
 }

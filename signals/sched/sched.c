@@ -14,13 +14,14 @@ static const struct probe probes[] = {
 };
 
 static const struct series_kind kinds[] = {
-	[SCHED_RUN] = {"run", UNIT_NS, "each stay of a thread on a CPU; as many as switches"},
-	[SCHED_CPU] = {"cpu", UNIT_NS, "the same by CPU, of all that is followed"},
+	[SCHED_RUN] = {"run", UNIT_NS,
+		       "one run of a thread on a CPU; count is the number of switches"},
+	[SCHED_CPU] = {"cpu", UNIT_NS, "runs by CPU, of all target threads"},
 	[SCHED_MIGRATION] = {"migration", UNIT_NS,
-			     "moves to another CPU: how long it had not run before"},
+			     "migrations to another CPU: time since the thread last ran"},
 	[SCHED_WAKEUP] = {"wakeup", UNIT_COUNT,
-			  "wake-ups: how many different threads one has woken within 1 ms by then"},
-	[SCHED_STARVED] = {"starved", UNIT_NS, "waits for a CPU of 100 ms and more"},
+			  "wake-ups: how many different threads the waker woke within 1 ms so far"},
+	[SCHED_STARVED] = {"starved", UNIT_NS, "waits for a CPU of at least 100 ms"},
 };
 
 static const struct signal_view view = {
@@ -29,12 +30,12 @@ static const struct signal_view view = {
 	.detail = {.name = "cpu", .kind = FIELD_CPU},
 	.share = 512,
 	.cost = COST_FREE,
-	.price = "some 0.1 us for each switch and each wake-up of what is followed",
+	.price = "about 0.1 us per switch and per wake-up of a target thread",
 	.judge = sched_judge,
 };
 
 const struct signal signal_sched = {
-	.about = "switches, moves between CPUs, bursts of wake-ups, threads that starve",
+	.about = "scheduling: switches, migrations, wake-up bursts, starvation",
 	.probes = probes,
 	.probe_count = ARRAY_SIZE(probes),
 	.view = &view,

@@ -242,11 +242,11 @@ static void close_book(void *state, struct sink *sink)
 }
 
 static const struct signal_loss losses[] = {
-	{"series_no_place", "values of series for which the worker had no room: they are missing",
+	{"series_no_place", "values of series beyond the worker's limit: they are missing",
 	 offsetof(struct series_book, turned_away)},
-	{"series_no_stack", "values whose stack did not come: they are without",
+	{"series_no_stack", "values whose stack was lost: they have no stack",
 	 offsetof(struct series_book, no_stack)},
-	{"series_refused", "a series of a signal or kind that there is not",
+	{"series_refused", "a series of an unknown signal or kind",
 	 offsetof(struct series_book, refused)},
 };
 

@@ -54,17 +54,16 @@ static void flush(void *state, u64 window, struct sink *sink)
 }
 
 static const struct signal_loss losses[] = {
-	{"series_lost",
-	 "values of series for which the kernel side had no place, nor one for others",
+	{"series_lost", "values of series beyond the kernel side's limit, with no slot for (other)",
 	 offsetof(struct share_book, lost)},
-	{"pairs_full", "starts for which there was no place to wait for their end",
+	{"pairs_full", "starts that were not stored, as the table of open starts was full",
 	 offsetof(struct share_book, unpaired)},
-	{"slow_unspoken", "slow events beyond the budget of a second: they are in their series",
+	{"slow_unspoken", "slow events beyond the limit per second: counted in their series only",
 	 offsetof(struct share_book, slow_unspoken)},
 };
 
 const struct signal signal_share = {
-	.about = "how signals use their share of places for series",
+	.about = "how signals use their share of series slots",
 	.state_size = sizeof(struct share_book),
 	.on_record = on_record,
 	.tables = tables,

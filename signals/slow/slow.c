@@ -2,6 +2,7 @@
 #include "slow.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../../src/base/cleanup.h"
@@ -32,18 +33,48 @@ static const struct signal_view *view_of(const struct rec_slow *event)
 	return signal ? signal->view : NULL;
 }
 
+/* By signal, the longest first. */
+static int compare_events(const void *a, const void *b)
+{
+	const struct rec_slow *one = a, *other = b;
+
+	if (one->key.signal != other->key.signal)
+		return one->key.signal < other->key.signal ? -1 : 1;
+	return one->ns < other->ns ? 1 : -(one->ns > other->ns);
+}
+
+/* A full book keeps the longest of each signal, as many of one as of another, and half is free. */
+static void keep_longest(struct slow_book *book)
+{
+	u64 signals = 1, kept = 0, rank = 0;
+
+	qsort(book->events, book->count, sizeof(book->events[0]), compare_events);
+	for (u64 i = 1; i < book->count; i++)
+		signals += book->events[i].key.signal != book->events[i - 1].key.signal;
+	for (u64 i = 0; i < book->count; i++) {
+		bool is_next = i && book->events[i].key.signal == book->events[i - 1].key.signal;
+
+		rank = is_next ? rank + 1 : 0;
+		if (rank < SLOW_MAX / 2 / signals)
+			book->events[kept++] = book->events[i];
+	}
+	book->turned_away += book->count - kept;
+	book->count = kept;
+}
+
 static void on_record(void *state, const struct rec_hdr *record)
 {
 	const struct rec_slow *event = (const struct rec_slow *)record;
 	const struct signal_view *view = view_of(event);
 	struct slow_book *book = state;
 
-	if (!view || event->key.kind >= view->kind_count)
+	if (!view || event->key.kind >= view->kind_count) {
 		book->refused++;
-	else if (book->count == SLOW_MAX)
-		book->turned_away++;
-	else
-		book->events[book->count++] = *event;
+		return;
+	}
+	if (book->count == SLOW_MAX)
+		keep_longest(book);
+	book->events[book->count++] = *event;
 }
 
 static u64 stack_of(struct slow_book *book, u64 key)
@@ -95,16 +126,16 @@ static void flush(void *state, u64 window, struct sink *sink)
 }
 
 static const struct signal_loss losses[] = {
-	{"slow_no_place", "slow events beyond what a window has room for: they are in their series",
+	{"slow_no_place", "slow events beyond the limit per window: counted in their series only",
 	 offsetof(struct slow_book, turned_away)},
-	{"slow_no_stack", "slow events whose stack did not come: they are without",
+	{"slow_no_stack", "slow events whose stack was lost: they have no stack",
 	 offsetof(struct slow_book, no_stack)},
-	{"slow_refused", "a slow event of a signal or kind that there is not",
+	{"slow_refused", "a slow event of an unknown signal or kind",
 	 offsetof(struct slow_book, refused)},
 };
 
 const struct signal signal_slow = {
-	.about = "single events that took long",
+	.about = "single slow events",
 	.state_size = sizeof(struct slow_book),
 	.open = open_book,
 	.on_record = on_record,

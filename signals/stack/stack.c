@@ -367,14 +367,14 @@ static void flush(void *state, u64 window, struct sink *sink)
 
 static const struct signal_loss losses[] = {
 	{"stack_no_place",
-	 "more new stacks came in a window than there are places: samples with them have none",
+	 "more new stacks in a window than the limit: their samples have no stack",
 	 offsetof(struct stack_book, turned_away)},
-	{"stack_refused", "a stack said to have more frames than came with it, or had no key",
+	{"stack_refused", "a stack with fewer frames than its header states, or without a key",
 	 offsetof(struct stack_book, refused)},
 };
 
 const struct signal signal_stack = {
-	.about = "stacks that samples have, with the names of their frames",
+	.about = "stacks of samples, symbolized",
 	.state_size = sizeof(struct stack_book),
 	.open = open_book,
 	.release = release,

@@ -68,10 +68,11 @@ static void describe(const struct series_row *of, const struct storm *storm, cha
 	if (!most)
 		snprintf(to, size, "with %s", of->object_name);
 	else if (most->hist.count * 2 >= storm->failed)
-		snprintf(to, size, "most in %s: it looks for what is not there", most->object_name);
+		snprintf(to, size, "most in %s: it looks for files that do not exist",
+			 most->object_name);
 	else
 		snprintf(to, size,
-			 "in %llu directories, such as %s: it looks for what is not there",
+			 "in %llu directories, such as %s: it looks for files that do not exist",
 			 (unsigned long long)storm->places, most->object_name);
 }
 
@@ -86,7 +87,8 @@ static void tell(const struct series_set *set, const struct series_row *of,
 	if (storm->calls < STORM_CALLS || share < STORM_SHARE || failed < STORM_FAILED)
 		return;
 	describe(of, storm, where, sizeof(where));
-	remark(remarks, "%s: %s is %.0f %% of its calls, %s a second, and %.0f %% of them fail, %s",
+	remark(remarks,
+	       "%s: %s is %.0f %% of its system calls, %s a second; %.0f %% of these fail, %s",
 	       of->process, of->detail_name, share * 100,
 	       FIGURE_NUMBER(seconds > 0 ? (u64)((double)storm->calls / seconds) : 0), failed * 100,
 	       where);

@@ -18,12 +18,12 @@ static const struct probe probes[] = {
 };
 
 static const struct series_kind kinds[] = {
-	[SYSCALLS_OK] = {"ok", UNIT_NS, "from when it was entered until it returned"},
-	[SYSCALLS_ERROR] = {"error", UNIT_NS, "likewise, of those that failed, by error"},
+	[SYSCALLS_OK] = {"ok", UNIT_NS, "from entry to return"},
+	[SYSCALLS_ERROR] = {"error", UNIT_NS,
+			    "from entry to return of calls that failed, by error"},
 	[SYSCALLS_NOT_FOUND] = {"not_found", UNIT_NS,
-				"of those that failed: files looked for in vain, by directory"},
-	[SYSCALLS_CALLER] = {"caller", UNIT_NS,
-			     "of all, by who called: one in so many, which stands for the others"},
+				"of those that failed: files not found, by directory"},
+	[SYSCALLS_CALLER] = {"caller", UNIT_NS, "all calls by caller: one in N, weighted"},
 };
 
 static const struct signal_view view = {
@@ -35,13 +35,13 @@ static const struct signal_view view = {
 	.more = {.name = "stack", .kind = FIELD_STACK},
 	.share = 1024,
 	.cost = COST_PER_EVENT,
-	.price = "some 0.1 us for each system call, beyond Tier B",
+	.price = "about 0.1 us per system call, on top of Tier B",
 	.needs_split = true,
 	.judge = syscalls_judge,
 };
 
 const struct signal signal_syscalls = {
-	.about = "how long system calls took, which failed, and who called",
+	.about = "system calls: duration, failures and callers",
 	.probes = probes,
 	.probe_count = ARRAY_SIZE(probes),
 	.view = &view,

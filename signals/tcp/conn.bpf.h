@@ -249,7 +249,8 @@ static __noinline int conn_add_time(const struct tcp_conn *conn, u32 kind, u64 n
 	series_add(conn_series(&key), ns);
 	if (slow_is_told(SIG_TCP, ns))
 		slow_send(current_task(), &key,
-			  &(struct slow_event){.ns = ns, .value = {conn->told}});
+			  &(struct slow_event){
+				  .ns = ns, .value = {conn->told}, .is_owned_by_key = true});
 	return 0;
 }
 

@@ -25,7 +25,7 @@ static bool is_place_of(const struct series_row *one, const struct series_row *o
 static void judge_retransmits(const struct series_row *row, struct remarks *remarks)
 {
 	if (row->hist.sum >= RETRANSMITS_MANY)
-		remark(remarks, "%s, %s: %llu segments were sent once more", row->process,
+		remark(remarks, "%s, %s: %llu segments were retransmitted", row->process,
 		       row->object_name, (unsigned long long)row->hist.sum);
 }
 
@@ -33,9 +33,10 @@ static void judge_drops(const struct series_row *row, struct remarks *remarks)
 {
 	if (row->hist.sum)
 		remark(remarks,
-		       "%s: %llu connection requests were dropped by %s: its queue was full; "
-		       "accept faster, or listen with a longer one (net.core.somaxconn)",
-		       row->process, (unsigned long long)row->hist.sum, row->object_name);
+		       "%s: %s dropped %llu connection requests, as its accept queue was full: "
+		       "accept "
+		       "faster, or raise the backlog of listen() and net.core.somaxconn",
+		       row->process, row->object_name, (unsigned long long)row->hist.sum);
 }
 
 /*
@@ -59,12 +60,13 @@ static void judge_churn(const struct series_set *set, size_t at, struct remarks 
 	if (seconds <= 0 || count / seconds < CHURN_PER_SECOND || sum_ms / count >= CHURN_MEAN_MS)
 		return;
 	if (is_accepted)
-		remark(remarks, "%s, %s: %.0f connections a second, which live %.2f ms on average",
+		remark(remarks,
+		       "%s, %s: %.0f connections a second closed, after %.2f ms on average",
 		       row->process, row->object_name, count / seconds, sum_ms / count);
 	else
 		remark(remarks,
-		       "%s: %.0f connections a second to %s, which live %.2f ms on average: to "
-		       "keep them open would save each its handshake",
+		       "%s: %.0f connections a second to %s closed, after %.2f ms on average: keep "
+		       "them open to save the handshakes",
 		       row->process, count / seconds, row->object_name, sum_ms / count);
 }
 
@@ -77,8 +79,10 @@ static void judge_connect(const struct series_row *row, struct remarks *remarks)
 		late += row->hist.buckets[place];
 	if (late)
 		remark(remarks,
-		       "%s: %llu of %llu connections to %s took a second or more to be made: "
-		       "a packet of the handshake was lost, or the listener's queue was full",
+		       "%s: %llu of %llu connections to %s took 0.9 s or more to be established: a "
+		       "packet of the handshake was lost or dropped, as by a listener whose queue "
+		       "is "
+		       "full, or the peer is far or slow",
 		       row->process, (unsigned long long)late, (unsigned long long)row->hist.count,
 		       row->object_name);
 }
@@ -97,8 +101,8 @@ static void judge_reply(const struct series_set *set, const struct series_row *r
 	if (!rtt_ns || reply_ns < SLOW_REPLY_NS || reply_ns < rtt_ns * SLOW_REPLY_TIMES)
 		return;
 	remark(remarks,
-	       "%s: %s answers after %.1f ms (p50), at a round trip of %.3f ms: it is the peer "
-	       "that takes the time, not the network",
+	       "%s: %s sent its first reply after %.1f ms (p50), at a round trip of %.3f ms (p50): "
+	       "the peer takes the time, not the network",
 	       row->process, row->object_name, (double)reply_ns / 1e6, (double)rtt_ns / 1e6);
 }
 
@@ -120,8 +124,8 @@ void tcp_judge(const struct series_set *set, struct remarks *remarks)
 			judge_churn(set, i, remarks);
 			break;
 		case TCP_KIND_CONNECT_FAILED:
-			remark(remarks, "%s: %llu connections to %s could not be made: %s",
-			       row->process, (unsigned long long)row->hist.count, row->object_name,
+			remark(remarks, "%s: %llu connections to %s failed: %s", row->process,
+			       (unsigned long long)row->hist.count, row->object_name,
 			       strerror(row->key.detail));
 			break;
 		case TCP_KIND_RETRANSMITS:

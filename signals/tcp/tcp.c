@@ -141,7 +141,7 @@ static const struct signal_list lists[] = {
 	 .order = "retransmits DESC, lifetime_ns DESC",
 	 .shown = 10},
 	{.name = "sockets",
-	 .about = "the same: what the kernel allows each",
+	 .about = "connections: window, buffers and drops",
 	 .table = "connections",
 	 .columns = "pid, local, peer, cwnd, mss_bytes, min_rtt_ns, send_buffer_bytes, "
 		    "receive_buffer_bytes, drops, accept_wait_ns",
@@ -204,7 +204,7 @@ static const struct signal_view view = {
 	.value_names = {"retransmits"},
 	.share = 512,
 	.cost = COST_CHEAP,
-	.price = "some 1.5 us for each end of a connection, 50 ns for each send and receive",
+	.price = "about 1.5 us per connection on each side, 50 ns per send and receive",
 	.lists = lists,
 	.list_count = ARRAY_SIZE(lists),
 	.judge = tcp_judge,
@@ -212,12 +212,12 @@ static const struct signal_view view = {
 
 static const struct signal_loss losses[] = {
 	{"connection_no_place",
-	 "connections beyond what a window has room for: they are in their series, not in the list",
+	 "connections beyond the limit per window: counted in their series, not listed",
 	 offsetof(struct connection_book, turned_away)},
 };
 
 const struct signal signal_tcp = {
-	.about = "TCP connections: made, accepted, answered, sent again, closed",
+	.about = "TCP connections: connect, accept, reply and retransmit times, and why they ended",
 	.probes = probes,
 	.probe_count = ARRAY_SIZE(probes),
 	.state_size = sizeof(struct connection_book),

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "clock.h"
 
 /* Digits up to end; strtoull alone would take signs, spaces and "0x". */
 static int parse_span(const char *text, const char *end, u64 *ret_value)
@@ -46,30 +47,82 @@ int text_parse_u64(const char *text, u64 least, u64 most, u64 *ret_value)
 	return parse_ranged(text, text + strlen(text), least, most, ret_value);
 }
 
-int text_parse_duration(const char *text, u64 least_ns, u64 most_ns, u64 *ret_ns)
+/* What one of a unit is, in nanoseconds; 0: there is no such unit. */
+static u64 unit_ns(const char *unit)
 {
 	static const struct {
 		const char *name;
 		u64 ns;
-	} units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
-	const char *unit = text + strspn(text, "0123456789");
-	u64 value;
+	} units[] = {{"ns", 1},
+		     {"us", 1000},
+		     {"ms", 1000000},
+		     {"s", NS_PER_S},
+		     {"m", 60 * NS_PER_S},
+		     {"min", 60 * NS_PER_S},
+		     {"h", 3600 * NS_PER_S}};
 
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
-		int err;
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (!strcmp(unit, units[i].name))
+			return units[i].ns;
+	return 0;
+}
 
-		if (strcmp(unit, units[i].name) != 0)
-			continue;
-		err = parse_span(text, unit, &value);
-		if (err)
-			return err;
-		if (__builtin_mul_overflow(value, units[i].ns, &value) || value < least_ns ||
-		    value > most_ns)
-			return -ERANGE;
-		*ret_ns = value;
-		return 0;
-	}
-	return -EINVAL;
+/* The digits after a decimal point, each a tenth of the one before; past the ninth they are below
+ * a nanosecond of a second, and are dropped. */
+static int parse_fraction(const char *digits, const char *end, u64 unit, u64 *ret_ns)
+{
+	u64 scale = 1, value = 0;
+
+	if (digits == end)
+		return -EINVAL;
+	for (; digits < end && scale < NS_PER_S; digits++, scale *= 10)
+		value = value * 10 + (u64)(*digits - '0');
+	*ret_ns = (u64)((unsigned __int128)value * unit / scale);
+	return 0;
+}
+
+static int parse_time(const char *text, bool is_bare_allowed, u64 *ret_ns)
+{
+	const char *point = text + strspn(text, "0123456789"), *unit = point;
+	u64 ns, whole, fraction = 0;
+	int err;
+
+	if (*point == '.')
+		unit = point + 1 + strspn(point + 1, "0123456789");
+	ns = !*unit && is_bare_allowed ? NS_PER_S : unit_ns(unit);
+	err = ns ? parse_span(text, point, &whole) : -EINVAL;
+	if (!err && *point == '.')
+		err = parse_fraction(point + 1, unit, ns, &fraction);
+	if (err)
+		return err;
+	if (__builtin_mul_overflow(whole, ns, &whole) ||
+	    __builtin_add_overflow(whole, fraction, ret_ns))
+		return -ERANGE;
+	return 0;
+}
+
+static int parse_time_ranged(const char *text, bool is_bare_allowed, u64 least_ns, u64 most_ns,
+			     u64 *ret_ns)
+{
+	u64 ns;
+	int err = parse_time(text, is_bare_allowed, &ns);
+
+	if (err)
+		return err;
+	if (ns < least_ns || ns > most_ns)
+		return -ERANGE;
+	*ret_ns = ns;
+	return 0;
+}
+
+int text_parse_duration(const char *text, u64 least_ns, u64 most_ns, u64 *ret_ns)
+{
+	return parse_time_ranged(text, false, least_ns, most_ns, ret_ns);
+}
+
+int text_parse_seconds(const char *text, u64 least_ns, u64 most_ns, u64 *ret_ns)
+{
+	return parse_time_ranged(text, true, least_ns, most_ns, ret_ns);
 }
 
 int text_parse_size(const char *text, u64 least, u64 most, u64 *ret_bytes)

@@ -19,8 +19,15 @@ int text_parse_u64(const char *text, u64 least, u64 most, u64 *ret_value);
 /* Bytes: a whole number, and K, M or G of 1,024 if there is one: as text_parse_u64(). */
 int text_parse_size(const char *text, u64 least, u64 most, u64 *ret_bytes);
 
-/* A whole number and its unit, "100us", "2s"; ns, us, ms or s: as text_parse_u64(). */
+/* A time that a person types, in words for errors: what both functions below accept. */
+#define TEXT_TIME_FORMS                                                                            \
+	"a number and its unit (ns, us, ms, s, m or h), as in 500ms, 1.5s, 90s or 2m"
+
+/* A number, which may have a decimal point, and its unit: as text_parse_u64(). */
 int text_parse_duration(const char *text, u64 least_ns, u64 most_ns, u64 *ret_ns);
+
+/* The same; a number without a unit is seconds. */
+int text_parse_seconds(const char *text, u64 least_ns, u64 most_ns, u64 *ret_ns);
 
 /* Comma-separated numbers: 0 and *ret_count, -EINVAL, -ERANGE, or -E2BIG for more than max. */
 int text_parse_list(const char *text, u64 least, u64 most, u32 *values, size_t max,

@@ -163,6 +163,13 @@ static void try_sessions(struct capture *capture)
 	}
 }
 
+static void no_hook(struct capture *capture, struct capture_probe *probe, const char *tracepoint)
+{
+	switch_off(probe, GATE_LOAD, -ESRCH, &capture->log);
+	snprintf(probe->failure.excerpt, sizeof(probe->failure.excerpt), "no tracepoint %s",
+		 tracepoint);
+}
+
 /* Loads, and after each refusal what is left, until nothing is refused. */
 static int load_what_can_be(struct capture *capture)
 {
@@ -172,6 +179,7 @@ static int load_what_can_be(struct capture *capture)
 	try_sessions(capture);
 	for (int round = 0; round <= CAPTURE_LOAD_ROUNDS_MAX; round++) {
 		int source = 0;
+		size_t count;
 
 		fallback_choose(capture);
 		if (!probes_on(capture))
@@ -181,8 +189,14 @@ static int load_what_can_be(struct capture *capture)
 		bpflog_end();
 		if (!err)
 			break;
+		count = switch_off_culprits(capture, source, err);
+		if (missing_hooks_are_told(&capture->log)) {
+			bpflog_begin(&capture->log);
+			missing_hooks_find(capture, no_hook);
+			bpflog_end();
+		}
 		object_close_all(capture);
-		if (!switch_off_culprits(capture, source, err))
+		if (!count)
 			break;
 	}
 	return err;
@@ -221,7 +235,8 @@ static int start_reader(struct capture *capture)
 	capture->pushed_before = queue_pushed(queue);
 	if (before->accepted + before->malformed + before->unknown != capture->pushed_before)
 		return -EBUSY; /* the worker still has records of an earlier capture */
-	return reader_start(bpf_map__fd(object_map(capture, "records")), queue, &capture->reader);
+	return reader_start(capture_map_fd(capture, "records"),
+			    capture_map_fd(capture, "records_nmi"), queue, &capture->reader);
 }
 
 /* Until all are there, no program may take what it lacks for something that was missed. */
@@ -319,9 +334,33 @@ int capture_split_off(struct capture *capture, u32 tgid)
 	return bpf_map_update_elem(bpf_map__fd(map), &tgid, &off, BPF_ANY) ? -errno : 0;
 }
 
+int capture_split_on(struct capture *capture, u32 tgid)
+{
+	const struct bpf_map *map = object_map(capture, "split_off");
+
+	if (!map || bpf_map__fd(map) < 0)
+		return -ENOENT;
+	return bpf_map_delete_elem(bpf_map__fd(map), &tgid) ? -errno : 0;
+}
+
 void capture_detach_probe(struct capture *capture, size_t i)
 {
 	attach_undo(&capture->probes[i]);
+}
+
+int capture_attach_again(struct capture *capture, size_t i)
+{
+	struct capture_probe *probe = &capture->probes[i];
+	int err;
+
+	if (!probe_is_on(probe) || probe->spec->is_late || probe->link_count || !probe->program)
+		return 0;
+	bpflog_begin(&capture->log);
+	err = attach_probe(capture, probe);
+	bpflog_end();
+	if (err)
+		attach_undo(probe);
+	return err;
 }
 
 void capture_detach_program(struct capture *capture, const char *program)

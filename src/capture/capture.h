@@ -18,7 +18,7 @@
 #include "../model/queue.h"
 
 #define CAPTURE_PROBES_MAX	128
-#define CAPTURE_LOAD_ROUNDS_MAX 8
+#define CAPTURE_LOAD_ROUNDS_MAX 16
 #define CAPTURE_PLACES_MAX	16 /* of one late probe, in one file */
 #define CAPTURE_DRAIN_NS	(2 * 1000000000ULL)
 
@@ -36,6 +36,7 @@ struct capture_config {
 	u32 canary_syscall;
 	bool split;	      /* Tier B */
 	u32 sample_period_ns; /* what one sample on a CPU stands for; 0: there are none */
+	u32 unwind_rows;      /* of all tables for the walk of stacks; 0: the default */
 	u32 seed;	      /* of what is chosen at random; 0: the default */
 	u64 signals;	      /* a bit for each that counts in series */
 	u32 series_limits[SIGNAL_LIMIT]; /* how many places each of these may have */
@@ -141,6 +142,7 @@ bool capture_has_cookies(void);
 
 /* The descriptor of a map, which stays the capture's; -ENOENT if no probe wanted it. */
 int capture_map_fd(const struct capture *capture, const char *name);
+u32 capture_map_entries(const struct capture *capture, const char *name); /* 0: no such map */
 
 /* The one value of a map that each CPU has: 0 or -errno; -ENOENT if no probe wanted it. */
 int capture_read_cpus(const struct capture *capture, const char *map, size_t size,
@@ -163,12 +165,16 @@ void capture_forget_process(const struct capture *capture, u32 tgid);
 /* Changes scope, rates and thresholds while it runs; the filters stay what they are. */
 int capture_set_live(struct capture *capture, const struct live_config *live);
 
-/* Threads that this process makes from now on are not under Tier B: 0 or -errno; -E2BIG at
- * SPLIT_OFF_MAX of them. Those that it has are calls_stop's. */
+/* Threads that this process makes from now on are not under Tier B, or are again: 0 or -errno;
+ * -E2BIG at SPLIT_OFF_MAX processes. Those that it has are calls_turn's. */
 int capture_split_off(struct capture *capture, u32 tgid);
+int capture_split_on(struct capture *capture, u32 tgid);
 
 /* Takes one probe off its hook, while the others go on; it has not failed by that. */
 void capture_detach_probe(struct capture *capture, size_t i);
+
+/* Puts it back, after all that are there: 0, also if it never was on its hook; -errno. */
+int capture_attach_again(struct capture *capture, size_t i);
 
 void capture_detach_program(struct capture *capture, const char *program); /* by its name */
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../../abi/records.h"
+#include "../../abi/unwind.h"
 #include "../base/cleanup.h"
 #include "../base/text.h"
 #include "internal.h"
@@ -65,7 +66,7 @@ static int check_live(const struct live_config *live, struct complaint *complain
 static const char *missing_part(const struct probe *probe)
 {
 	if (probe->places)
-		return probe->place_count ? NULL : "a place";
+		return probe->place_count ? NULL : "an address";
 	switch (probe->kind) {
 	case PROBE_PERF:
 		return probe->perf_freq || probe->perf_period ? NULL : "a frequency or a period";
@@ -80,7 +81,7 @@ static const char *missing_part(const struct probe *probe)
 	case PROBE_UPROBE_SESSION:
 		if (probe->is_late)
 			return probe->function ? NULL : "a function";
-		return probe->path && probe->offset ? NULL : "a file and a place in it";
+		return probe->path && probe->offset ? NULL : "a file and an offset in it";
 	case PROBE_USDT:
 		return probe->path && probe->function && strchr(probe->function, ':')
 			       ? NULL
@@ -190,6 +191,10 @@ int capture_config_check(const struct capture_config *config, char *ret_complain
 	if (!is_power_of_two_within(config->ring_bytes, RING_BYTES_MIN, RING_BYTES_MAX))
 		return complain(&complaint, -ERANGE, "ring buffer",
 				"must be a power of two from 64 KiB to 256 MiB");
+	if (config->unwind_rows &&
+	    (config->unwind_rows < UNWIND_ROWS_LEAST || config->unwind_rows > UNWIND_ROWS_MOST))
+		return complain(&complaint, -ERANGE, "unwind rows",
+				"from 16,384 to 67,108,864 of them");
 	if (!config->queue)
 		return complain(&complaint, -EINVAL, "queue", "is missing");
 	if (config->worker_pid < 0 || config->worker_pid > PID_LIMIT)

@@ -70,6 +70,12 @@ void fallback_choose(struct capture *capture); /* who rests in the next load */
 bool fallback_has(const struct capture *capture, const char *program);
 bool fallback_is_needed(const struct capture *capture, const struct probe *spec);
 
+/* missing_hooks.c */
+typedef void missing_hook_fn(struct capture *capture, struct capture_probe *probe,
+			     const char *tracepoint);
+bool missing_hooks_are_told(const struct bpflog *log); /* by a load that failed */
+void missing_hooks_find(struct capture *capture, missing_hook_fn *on_missing);
+
 /* attach.c */
 int attach_probe(const struct capture *capture, struct capture_probe *probe);
 int attach_keep(struct capture_probe *probe, struct bpf_link *link); /* NULL: it is in errno */

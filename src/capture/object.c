@@ -149,6 +149,7 @@ static int set_knobs(const struct capture *capture, struct bpf_object *object)
 		{"cfg_task_storage", capture->has_task_storage},
 		{"cfg_task_regs", capture->has_task_regs},
 		{"cfg_cookies", capture->has_cookies},
+		{"cfg_nmi", map_is_wanted(capture, "unwind_ranges")},
 		{"cfg_split", capture->config.split},
 		{"cfg_signals", (u32)capture->config.signals},
 		{"cfg_signals_high", (u32)(capture->config.signals >> 32)},
@@ -233,8 +234,10 @@ static int prepare_maps(const struct capture *capture, struct bpf_object *object
 			err = bpf_map__set_autocreate(map, false);
 		else if (source > 0 && is_shared(name))
 			err = bpf_map__reuse_fd(map, bpf_map__fd(object_map(capture, name)));
-		else if (!strcmp(name, "records"))
+		else if (!strcmp(name, "records") || !strcmp(name, "records_nmi"))
 			err = bpf_map__set_max_entries(map, capture->config.ring_bytes);
+		else if (!strcmp(name, "unwind_rows") && capture->config.unwind_rows)
+			err = bpf_map__set_max_entries(map, capture->config.unwind_rows);
 		else if (!strcmp(name, "series_stripes"))
 			err = bpf_map__set_max_entries(map, SERIES_MAX * series_stripes_here());
 		if (err)

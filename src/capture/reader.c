@@ -206,7 +206,7 @@ void reader_free(struct reader *reader)
 	free(reader);
 }
 
-int reader_start(int ring_fd, struct queue *queue, struct reader **ret_reader)
+int reader_start(int ring_fd, int nmi_ring_fd, struct queue *queue, struct reader **ret_reader)
 {
 	struct reader *reader = calloc(1, sizeof(*reader));
 	int err = 0;
@@ -220,6 +220,8 @@ int reader_start(int ring_fd, struct queue *queue, struct reader **ret_reader)
 	reader->ring = ring_buffer__new(ring_fd, take_record, reader, NULL);
 	if (!reader->ring || reader->epoll_fd < 0 || reader->kick_fd < 0)
 		err = -errno;
+	if (!err && nmi_ring_fd >= 0)
+		err = ring_buffer__add(reader->ring, nmi_ring_fd, take_record, reader);
 	if (!err)
 		err = watch(reader, ring_buffer__epoll_fd(reader->ring));
 	if (!err)

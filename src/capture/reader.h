@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The thread that empties the ring buffer into the queue and does nothing else.
+ * The thread that empties the ring buffers into the queue and does nothing else.
  * Owns its thread and libbpf's ring buffer object. Called by capture.c only.
  */
 #ifndef DWELL_CAPTURE_READER_H
@@ -10,7 +10,8 @@
 
 struct reader;
 
-int reader_start(int ring_fd, struct queue *queue, struct reader **ret_reader);
+/* nmi_ring_fd: of the programs that can run in NMI; negative: there are none. */
+int reader_start(int ring_fd, int nmi_ring_fd, struct queue *queue, struct reader **ret_reader);
 
 /*
  * Waits until half of the queue is free, but not beyond the patience, of which it takes: true if

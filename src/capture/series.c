@@ -24,7 +24,7 @@
 #define IDLE_LOOKS	60 /* so many calls without news before a place can be taken back ... */
 #define DEAD_LOOKS	2  /* ... or so many, if its process has ended */
 #define REST_LOOKS	3  /* so many more until it is given away */
-#define SHORT_ONE_IN	4  /* places run short when fewer than one in so many is free */
+#define SHORT_PERCENT	40 /* places run short when more are used; processes have 50 % */
 #define NEVER_AGAIN	(~0U)
 #define PAIRS_BATCH_MAX 1024
 
@@ -328,7 +328,7 @@ static void release(struct series *series, u32 slot, u64 pair_limit_ns)
 		return;
 	series->told[slot].resting = REST_LOOKS;
 	series->told[slot].until_ns = clock_now_ns() + pair_limit_ns;
-	series->slots[slot].is_ready = SERIES_RESTING;
+	__atomic_store_n(&series->slots[slot].is_ready, SERIES_RESTING, __ATOMIC_RELEASE);
 	if (signal < SIGNAL_LIMIT && READ(series->shares[signal].used))
 		__atomic_fetch_sub(&series->shares[signal].used, 1, __ATOMIC_RELAXED);
 }
@@ -339,7 +339,7 @@ static void give_away(struct series *series, u32 slot)
 
 	memset(stripe_at(series, slot, 0), 0, series->stripe_count * sizeof(struct series_stripe));
 	memset(told, 0, sizeof(*told));
-	series->slots[slot].is_ready = SERIES_FREE;
+	__atomic_store_n(&series->slots[slot].is_ready, SERIES_FREE, __ATOMIC_RELEASE);
 	if (bpf_map_update_elem(series->free_fd, NULL, &slot, BPF_ANY))
 		told->resting = NEVER_AGAIN; /* it was free already, which cannot be */
 }
@@ -352,7 +352,7 @@ static bool is_short(const struct series *series, u32 signal)
 		return false;
 	limit = series->shares[signal].limit;
 	used = READ(series->shares[signal].used);
-	return used > limit - limit / SHORT_ONE_IN;
+	return used * 100 > limit * SHORT_PERCENT;
 }
 
 /* Its number may be another's by now: then it waits as the others do. */
@@ -401,7 +401,8 @@ int capture_send_series(struct capture *capture)
 	if (series->pairs_fd >= 0 && capture->config.pair_limit_ns)
 		expire_pairs(capture);
 	for (u32 slot = 0; slot < SERIES_MAX; slot++) {
-		if (READ(series->slots[slot].is_ready) == SERIES_FREE)
+		/* Its key was written before it. */
+		if (__atomic_load_n(&series->slots[slot].is_ready, __ATOMIC_ACQUIRE) == SERIES_FREE)
 			continue;
 		if (!has_news(series, slot)) {
 			grow_old(series, slot, capture->config.pair_limit_ns);

@@ -121,7 +121,7 @@ static int select_types(void)
 	_cleanup_free_ struct kernel_types_wanted *wanted = calloc(1, sizeof(*wanted));
 	int result = wanted ? 0 : -ENOMEM;
 	size_t size;
-	void *btf;
+	void *btf = NULL;
 
 	for (int source = 0; source < source_count && !result; source++) {
 		const void *bytes = source_bytes(source, &size);

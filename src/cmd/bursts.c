@@ -5,6 +5,7 @@
 
 static void begin(struct bursts *bursts)
 {
+	bursts->planned_ns = 0;
 	if (bursts->stats_fd >= 0)
 		return;
 	cost_read_programs(bursts->capture, &bursts->begin);
@@ -42,23 +43,42 @@ void bursts_end(struct bursts *bursts)
 		cost_read_probe(bursts->capture, i, &cost);
 		bursts->sums[i].runs += cost.runs - bursts->begins[i].runs;
 		bursts->sums[i].ns += cost.ns - bursts->begins[i].ns;
+		bursts->windows[i] += cost.ns - bursts->begins[i].ns;
 		bursts->sums[i].misses = cost.misses; /* these are counted always */
 	}
 }
 
 u64 bursts_due(const struct bursts *bursts)
 {
-	return bursts->stats_fd >= 0 ? bursts->begin_ns + BURST_NS : ~0ULL;
+	if (bursts->stats_fd >= 0)
+		return bursts->begin_ns + BURST_NS;
+	return bursts->planned_ns ? bursts->planned_ns : ~0ULL;
 }
 
 void bursts_look(struct bursts *bursts)
 {
-	if (clock_now_ns() >= bursts_due(bursts))
+	if (clock_now_ns() < bursts_due(bursts))
+		return;
+	if (bursts->stats_fd >= 0)
 		bursts_end(bursts);
+	else
+		begin(bursts);
 }
 
-void bursts_next_window(struct bursts *bursts)
+u64 bursts_hooks_ns(const struct bursts *bursts)
 {
+	const struct cost *window = &bursts->window;
+
+	return window->bpf_ns > window->iter_ns ? window->bpf_ns - window->iter_ns : 0;
+}
+
+void bursts_next_window(struct bursts *bursts, u64 elapsed_ns)
+{
+	for (size_t i = 0; i < bursts->probe_count; i++) {
+		if (bursts->window_ns && bursts->probes[i].kind != PROBE_ITER)
+			bursts->scaled[i] += bursts_scale(bursts, bursts->windows[i], elapsed_ns);
+		bursts->windows[i] = 0;
+	}
 	bursts->measured_ns += bursts->window_ns;
 	bursts->window_ns = 0;
 	bursts->window = (struct cost){0};
@@ -81,10 +101,10 @@ void bursts_plan(struct bursts *bursts, u64 window, bool is_wanted)
 	u64 every = bursts->is_limited ? BURST_EVERY_LIMITED : BURST_EVERY;
 
 	if (is_wanted || (window + 1) % every == 0) {
-		begin(bursts);
+		bursts->planned_ns = clock_now_ns() + BURST_DELAY_NS;
 	} else if (bursts->more < BURST_MORE_MAX && is_any_silent(bursts)) {
 		bursts->more++;
-		begin(bursts);
+		bursts->planned_ns = clock_now_ns() + BURST_DELAY_NS;
 	}
 }
 

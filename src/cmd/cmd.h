@@ -39,8 +39,8 @@ int cmd_parse_kind(const char *name, u32 *ret_kind);
 /* "cpu.user", or "blocked" for all that begin so: 0, or -EINVAL, told with all that there are. */
 int cmd_parse_state(const char *option, const char *name, const char **ret_state);
 
-/* --debuginfod[=SECONDS]; NULL: none were given: 0, or -EINVAL, told. */
-int cmd_parse_debuginfod(const char *seconds, struct fetch_request *ret_request);
+/* --debuginfod[=TIME]; NULL: none was given: 0, or -EINVAL, told. */
+int cmd_parse_debuginfod(const char *time, struct fetch_request *ret_request);
 
 /*
  * FILE@FROM-TO, unless a file has that very name: 0, or -errno, told. The path is the caller's to

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "../../abi/config.h"
+#include "../base/clock.h"
 #include "../base/log.h"
 #include "../base/text.h"
 #include "../model/profile.h"
@@ -54,7 +55,8 @@ int cmd_parse_ids(const char *option, const char *list, u32 *ids, size_t max, si
 {
 	if (!text_parse_list(list, 1, PID_LIMIT, ids, max, ret_count))
 		return 0;
-	log_error("%s takes up to %zu numbers separated by commas, not '%s'", option, max, list);
+	log_error("%s takes a comma-separated list of up to %zu numbers, not '%s'", option, max,
+		  list);
 	return -EINVAL;
 }
 
@@ -81,19 +83,21 @@ int cmd_parse_state(const char *option, const char *name, const char **ret_state
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
 			 state_names[i]);
 	}
-	log_error("%s takes a state of the ledger, not '%s': runq or blocked for all that begin "
-		  "so, or one of %s",
+	log_error("%s takes a state of the ledger, not '%s': a prefix such as runq or blocked, or "
+		  "one of %s",
 		  option, name, list);
 	return -EINVAL;
 }
 
-int cmd_parse_debuginfod(const char *seconds, struct fetch_request *ret_request)
+int cmd_parse_debuginfod(const char *time, struct fetch_request *ret_request)
 {
-	u64 limit_s = DEBUGINFOD_LIMIT_S;
+	u64 limit_ns = DEBUGINFOD_LIMIT_S * NS_PER_S;
 
-	if (seconds && text_parse_u64(seconds, 1, DEBUGINFOD_LIMIT_MAX_S, &limit_s)) {
-		log_error("--debuginfod=SECONDS takes a number from 1 to %d, not '%s'",
-			  DEBUGINFOD_LIMIT_MAX_S, seconds);
+	if (time &&
+	    text_parse_seconds(time, NS_PER_S, DEBUGINFOD_LIMIT_MAX_S * NS_PER_S, &limit_ns)) {
+		log_error("--debuginfod takes a time from 1s to %ds: seconds, or " TEXT_TIME_FORMS
+			  ", not '%s'",
+			  DEBUGINFOD_LIMIT_MAX_S, time);
 		return -EINVAL;
 	}
 	if (!debuginfod_has_servers()) {
@@ -103,7 +107,7 @@ int cmd_parse_debuginfod(const char *seconds, struct fetch_request *ret_request)
 			"sudo --preserve-env=DEBUGINFOD_URLS");
 		return -EINVAL;
 	}
-	ret_request->limit_ms = limit_s * 1000;
+	ret_request->limit_ms = limit_ns / NS_PER_MS;
 	ret_request->is_cache_private = geteuid() == 0;
 	return 0;
 }
@@ -121,7 +125,10 @@ int cmd_parse_session(const char *text, char **ret_path, u64 *ret_from_ns, u64 *
 	*at = '\0';
 	if (!report_parse_slice(at + 1, ret_from_ns, ret_to_ns))
 		return 0;
-	log_error("'%s' is no part of a session: FROM-TO, such as 10s-20s, 1.5s-, -500ms", at + 1);
+	log_error("cannot take '%s' as a part of a session: it is FROM-TO, with FROM before TO, as "
+		  "in "
+		  "10s-1m, 90s-, -500ms; each is seconds, or " TEXT_TIME_FORMS,
+		  at + 1);
 	return -EINVAL;
 }
 

@@ -25,25 +25,28 @@
 static const char usage[] =
 	"Usage: dwell export -f FORMAT [OPTIONS] FILE[@FROM-TO]\n"
 	"\n"
-	"Writes a session's stacks for other tools, to stdout unless -o is given.\n"
+	"Write the stacks of a session in the format of another tool, to stdout unless\n"
+	"-o is given.\n"
 	"\n"
-	"  FILE@10s-20s         a part: the whole windows in it; also @1.5s-, @-500ms\n"
-	"  -f, --format FORMAT  one of these:\n";
+	"  FILE@10s-1m          export a part: the whole windows in it; also @1.5s-,\n"
+	"                       @-500ms, @10-20 (seconds)\n"
+	"  -f, --format FORMAT  write this format:\n";
 
 static const char usage_options[] =
-	"  -o, --output FILE    into this file; - is stdout\n"
-	"  --kind KIND          of samples: cpu or blocked; default both\n"
-	"  --state STATE        of samples: cpu.user, or blocked for all that begin so\n"
-	"  -p, --pid PID        these processes alone, separated by commas\n"
-	"  -t, --tid TID        these threads alone, likewise\n"
-	"  --kernel             also the kernel's own threads\n"
-	"  --weight UNIT        ns or count: time, or samples; default count for folded,\n"
-	"                       ns for the others (pprof has both)\n"
-	"  --debuginfod[=SECONDS]  asks the servers in DEBUGINFOD_URLS for names that are\n"
-	"                       missing, for so long in all; default 10\n"
-	"  -v, --verbose        also what the servers of --debuginfod said\n"
-	"  -q, --quiet          nothing on stderr but errors\n"
-	"  -h, --help           this text\n"
+	"  -o, --output FILE    write to FILE; - is stdout\n"
+	"  --kind KIND          export samples of this kind only: cpu or blocked\n"
+	"  --state STATE        export samples in this state only: cpu.user, or blocked\n"
+	"                       for all states that begin so\n"
+	"  -p, --pid PID        export these processes only, comma-separated\n"
+	"  -t, --tid TID        export these threads only, comma-separated\n"
+	"  --kernel             export the kernel's own threads too\n"
+	"  --weight UNIT        weigh stacks by ns (time) or count (samples); default:\n"
+	"                       count for folded, ns for the others (pprof has both)\n"
+	"  --debuginfod[=TIME]  ask the servers in DEBUGINFOD_URLS for missing symbol\n"
+	"                       names, for up to TIME in all (default 10s)\n"
+	"  -v, --verbose        print what the servers of --debuginfod answered, too\n"
+	"  -q, --quiet          print errors only to stderr\n"
+	"  -h, --help           print this text\n"
 	"\n"
 	"Exit status: 0 ok, 64 wrong usage, 1 failed. It needs no privilege.\n"
 	"\n"
@@ -200,8 +203,8 @@ static int choose_kind(sqlite3 *db, struct options *options)
 	if (blocked && blocked != profile.all.count) {
 		options->filter.one_kind = true;
 		options->filter.kind = SAMPLE_CPU;
-		log_info("%s cannot tell samples on a CPU from blocked ones: %" PRIu64
-			 " blocked ones are left out; --kind blocked has them",
+		log_info("%s cannot distinguish CPU samples from blocked ones: %" PRIu64
+			 " blocked samples are left out; use --kind blocked for them",
 			 options->exporter->name, (uint64_t)blocked);
 	}
 	profile_free(&profile);

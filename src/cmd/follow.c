@@ -131,19 +131,20 @@ static int read_rows(struct follow *follow, bool is_last)
 static bool hold_limit(struct follow *follow, const struct governor_reading *reading)
 {
 	struct brake_step step;
-	enum governor_step what = brake_judge(&follow->brake, reading, &step);
+	enum governor_move what = brake_judge(&follow->brake, reading, &step);
 
 	if (what != GOVERNOR_STAY) {
 		if (follow->options->show_progress)
 			fputs("\r\033[K", stderr);
-		log_info("%s: %s; --max-overhead allows more", step.what, step.why);
+		log_info("%s: %s%s", step.what, step.why,
+			 what == GOVERNOR_RESTORE ? "" : "; --max-overhead allows more");
 		minutes_step(&follow->minutes, &step);
 	}
 	follow->is_given_up = what == GOVERNOR_DETACH;
 	/* What waits for a file must not come back with the next one. */
 	if (!(follow->brake.signals >> SIG_ALLOC & 1))
 		follow->late.is_given_up = true;
-	return brake_is_alert(&follow->brake, what);
+	return brake_is_alert(&follow->brake);
 }
 
 static void end_window(struct follow *follow, bool is_last)
@@ -174,7 +175,7 @@ static void end_window(struct follow *follow, bool is_last)
 		is_alert = hold_limit(follow, &reading);
 	bursts_plan(&follow->minutes.bursts, follow->result->windows, is_alert);
 	if (is_last)
-		minutes_end(&follow->minutes, end_ns, follow->mappings);
+		minutes_end(&follow->minutes, end_ns, follow->mappings, &follow->brake.coverage);
 	write_window(follow, end_ns);
 	if (follow->options->extra.on_window)
 		follow->options->extra.on_window(follow->options->extra.context, follow->capture,
@@ -192,6 +193,7 @@ static void watch_late(struct follow *follow)
 
 	if (!late_watch(&follow->late, &step))
 		return;
+	brake_lose_signal(&follow->brake, SIG_ALLOC);
 	log_info("%s: %s", step.what, step.why);
 	minutes_step(&follow->minutes, &step);
 }
@@ -346,6 +348,7 @@ static void follow_tasks(struct follow *follow)
 
 	start_mappings(follow);
 	follow->begin_ns = follow->window_ns = clock_now_ns();
+	coverage_begin(&follow->brake.coverage, follow->begin_ns);
 	follow->minutes = (struct minutes){
 		.worker = follow->worker,
 		.capture = follow->capture,
@@ -363,7 +366,7 @@ static void follow_tasks(struct follow *follow)
 	if (!err && follow->options->command)
 		err = target_let_go(&follow->target);
 	if (err) {
-		log_error("cannot follow: seeding the threads failed: %s", strerror(-err));
+		log_error("cannot measure: seeding the threads failed: %s", strerror(-err));
 		return;
 	}
 	keep_windows(follow);

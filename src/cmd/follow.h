@@ -12,6 +12,7 @@
 
 #include "../capture/capture.h"
 #include "../store/files.h"
+#include "again.h"
 #include "select.h"
 
 #define LABELS_MAX 64
@@ -25,6 +26,7 @@ struct stack_options {
 	u32 freq;	  /* samples a second on each CPU; 0: none */
 	u64 min_block_ns; /* waits of this length have their stack taken in any case */
 	u32 seed;	  /* of which shorter ones have; never 0 */
+	u32 unwind_rows;  /* of all tables for the walk */
 	bool lines;	  /* source lines are looked up, too ... */
 	bool inlines;	  /* ... and functions that were inlined */
 };
@@ -73,6 +75,7 @@ struct follow_options {
 	struct signal_options signals;
 	struct alloc_options alloc;
 	struct follow_extra extra;
+	struct again again;	  /* how it was typed */
 	u64 duration_ns;	  /* 0: until the command ends, or a signal comes */
 	const char *max_overhead; /* as it was given; NULL: not */
 	double overhead_limit;	  /* what it means, of the host's CPU time; 0: no limit */

@@ -23,7 +23,7 @@ static int choose_tier(struct follow *follow)
 	if (follow->tier == TIER_A || capture_has_task_storage())
 		return 0;
 	if (options->tier == TIER_B || demanding) {
-		log_error("cannot follow with %s%s: this kernel has no task storage for BPF, "
+		log_error("cannot measure with %s%s: this kernel has no task storage for BPF, "
 			  "which came with 5.12 → %s, or use a newer kernel",
 			  demanding ? "-s " : "--tier B", demanding ? demanding : "",
 			  demanding ? "leave out the signal" : "use --tier A");
@@ -40,6 +40,7 @@ static void choose_stacks(const struct follow *follow, struct capture_config *co
 	const struct stack_options *stacks = &follow->options->stacks;
 
 	config->seed = stacks->seed;
+	config->unwind_rows = stacks->unwind_rows;
 	config->sample_period_ns = stacks->freq ? (u32)(NS_PER_S / stacks->freq) : 0;
 	config->live.min_block_ns = stacks->min_block_ns;
 	if (stacks->is_off || stacks->no_blocks)
@@ -72,6 +73,27 @@ static void choose_tasks(struct follow *follow, struct capture_config *config)
 	select_apply(tasks, config);
 }
 
+/* What trace attaches it thins itself: trace_price.c. */
+static void open_brake(struct follow *follow)
+{
+	const struct follow_options *options = follow->options;
+	bool is_trace = options->extra.probe_count != 0;
+	bool has_stacks = !options->stacks.is_off && !is_trace;
+
+	follow->brake = (struct brake){
+		.governor.limit = options->overhead_limit,
+		.capture = follow->capture,
+		.probes = follow->probes.items,
+		.probe_count = follow->probes.count,
+		.live = &follow->live,
+		.freq = has_stacks ? options->stacks.freq : 0,
+		.pair_limit_ns = options->signals.pair_limit_ns,
+		.signals = options->signals.chosen,
+	};
+	brake_open(&follow->brake, has_stacks, follow->tier == TIER_B,
+		   has_stacks || (options->signals.chosen && !is_trace));
+}
+
 int follow_attach(struct follow *follow)
 {
 	struct capture_config config = {
@@ -98,24 +120,12 @@ int follow_attach(struct follow *follow)
 	choose_tasks(follow, &config);
 	follow->live = config.live;
 	if (config.split)
-		log_verbose("Tier B costs 0.3 to 0.4 us for each system call of what is followed, "
-			    "0.2 us for each page fault; --tier A does without, --max-overhead "
-			    "holds it");
+		log_verbose("Tier B costs 0.3 to 0.4 us per system call of a target thread and 0.2 "
+			    "us per page fault; --tier A avoids it, --max-overhead limits it");
 	err = capture_open(&config, &follow->capture);
 	if (err)
 		return err;
-	follow->brake = (struct brake){
-		.governor = {.limit = follow->options->overhead_limit,
-			     .has_signals = follow->options->signals.chosen != 0,
-			     .has_split = config.split,
-			     .has_stacks = !follow->options->stacks.is_off,
-			     .has_detail = true},
-		.capture = follow->capture,
-		.probes = follow->probes.items,
-		.probe_count = follow->probes.count,
-		.live = &follow->live,
-		.signals = follow->options->signals.chosen,
-	};
+	open_brake(follow);
 	err = capture_load(follow->capture);
 	if (!err && follow->options->extra.on_loaded)
 		err = follow->options->extra.on_loaded(follow->options->extra.context,

@@ -30,7 +30,7 @@ static const u64 prices_ns[] = {
 	[PRICE_STEPPED] = 5500,
 };
 
-_Static_assert(ALLOC_FUNCTION_COUNT <= LATE_FUNCTIONS_MAX, "each function has a price");
+_Static_assert(ALLOC_FUNCTION_COUNT <= LATE_FUNCTIONS_MAX, "each function has a cost");
 
 static void on_file(void *context, u32 pid, int fd);
 static void on_process(void *context, u32 pid);
@@ -202,8 +202,8 @@ static void find_sites(struct late *late, struct late_file *file, int fd)
 static void fill_up(struct late *late, u32 pid)
 {
 	if (!late->is_full)
-		log_info("alloc: %zu processes have probes, and there is no room for more: malloc "
-			 "is not measured in process %u, nor in those that come now",
+		log_info("alloc: %zu processes have probes, which is the limit: malloc is not "
+			 "measured in process %u or in later ones",
 			 late->attached_count, pid);
 	late->is_full = true;
 }
@@ -247,7 +247,7 @@ static void keep_file(struct late *late, const struct late_file *file, int fd, c
 		return;
 	late->file_count++;
 	utf8_escape(shown, sizeof(shown), path); /* whoever made the file has named it */
-	log_verbose("alloc: %zu places in %s: a call of malloc costs some %.1f us",
+	log_verbose("alloc: %zu probe sites in %s: a call of malloc costs about %.1f us",
 		    file->site_count, shown,
 		    (double)(late->price_ns[ALLOC_BY_MALLOC] + late->return_ns) / 1e3);
 	if (late->is_for_all)
@@ -333,20 +333,19 @@ static void give_up(struct late *late, double rate, double share, struct brake_s
 			capture_detach_probe(late->capture, i);
 	late->is_given_up = true;
 	snprintf(ret_step->what, sizeof(ret_step->what),
-		 "alloc: malloc and the like are not measured any more");
+		 "alloc: malloc and similar functions are not measured any more");
 	snprintf(ret_step->why, sizeof(ret_step->why),
-		 "%s calls a second would cost %.1f %% of a CPU, and %.1f %% is the limit; "
-		 "--force goes on",
+		 "%s calls a second would cost %.1f %% of a CPU, and %.1f %% is the limit; --force "
+		 "continues",
 		 FIGURE_NUMBER((u64)rate), share * 100, late->limit * 100);
 }
 
 static void tell(struct late *late, double rate, double share)
 {
 	late->is_told = true;
-	log_info("alloc: %s calls a second of malloc and the like, which costs %.1f %% of a "
-		 "CPU%s",
+	log_info("alloc: %s allocation calls a second, which cost %.1f %% of a CPU%s",
 		 FIGURE_NUMBER((u64)rate), share * 100,
-		 late->is_forced && share > late->limit ? "; --force goes on" : "");
+		 late->is_forced && share > late->limit ? "; --force continues" : "");
 }
 
 bool late_watch(struct late *late, struct brake_step *ret_step)

@@ -35,6 +35,7 @@ struct mappings {
 	struct process_list processes;
 	struct unwinding_batch batch; /* for the worker, with the next call */
 	u32 perf_map_count;	      /* that are open */
+	bool has_pages;		      /* in the batch: stacks wait for them */
 	u64 sweep_ns;
 	bool is_broken; /* the worker does not answer */
 	struct mappings_counts counts;
@@ -58,7 +59,9 @@ static int give_maps(const struct mappings *mappings, bool lines, bool inlined)
 		if (fds[i] < 0)
 			return fds[i];
 	}
-	return worker_unwinding_open(mappings->scanner.worker, fds, lines, inlined);
+	return worker_unwinding_open(mappings->scanner.worker, fds,
+				     capture_map_entries(mappings->capture, map_names[0]), lines,
+				     inlined);
 }
 
 /* Without them, functions of the kernel have no names; stacks are whole all the same. */
@@ -68,8 +71,8 @@ static void give_kallsyms(const struct mappings *mappings)
 	int err = fd < 0 ? -errno : worker_unwinding_kallsyms(mappings->scanner.worker, fd);
 
 	if (err)
-		log_info("functions of the kernel have no names: /proc/kallsyms cannot be read: "
-			 "%s; see kernel.kptr_restrict",
+		log_info("kernel functions cannot be symbolized: cannot read /proc/kallsyms: %s; "
+			 "see kernel.kptr_restrict",
 			 strerror(-err));
 }
 
@@ -111,10 +114,9 @@ int mappings_open(struct capture *capture, struct worker *worker, bool lines, bo
 	if (!err)
 		err = listen_to(mappings);
 	if (err) {
-		log_error(
-			"stacks of user code cannot be walked: preparing their tables failed: %s; "
-			"see the free memory, or use --no-stacks",
-			strerror(-err));
+		log_error("user stacks cannot be unwound: preparing the unwind tables failed: %s; "
+			  "see the free memory, or use --no-stacks",
+			  strerror(-err));
 		mappings_close(mappings);
 		return err == -ENOENT ? -EIO : err;
 	}
@@ -198,7 +200,7 @@ void mappings_read_perf_maps(struct mappings *mappings, u64 until_ns)
 static void fail(struct mappings *mappings, int err)
 {
 	if (!mappings->is_broken)
-		log_error("new processes have no stacks from here on: the worker process does not "
+		log_error("new processes have no stacks from now on: the worker process does not "
 			  "answer: %s",
 			  strerror(-err));
 	mappings->is_broken = true;
@@ -227,6 +229,7 @@ static void send_batch(struct mappings *mappings)
 	if (err)
 		fail(mappings, err);
 	mappings->batch.count = 0;
+	mappings->has_pages = false;
 	want_stale(mappings);
 }
 
@@ -268,7 +271,8 @@ static void on_request(void *context, const struct unwind_request *request)
 {
 	struct mappings *mappings = context;
 
-	mappings->young_until_ns = clock_now_ns() + YOUNG_NS;
+	if (request->want != UNWIND_WANT_PAGE)
+		mappings->young_until_ns = clock_now_ns() + YOUNG_NS;
 	switch (request->want) {
 	case UNWIND_WANT_PROCESS:
 		mappings_want(mappings, request->tgid);
@@ -278,6 +282,10 @@ static void on_request(void *context, const struct unwind_request *request)
 		break;
 	case UNWIND_WANT_GONE:
 		on_gone(mappings, request);
+		break;
+	case UNWIND_WANT_PAGE:
+		add_to_batch(mappings, request);
+		mappings->has_pages = true;
 		break;
 	}
 }
@@ -294,11 +302,19 @@ static void want_all(struct mappings *mappings)
 		mappings_want(mappings, mappings->processes.all.items[i].number);
 }
 
+/* Pages do not wait for processes that are looked at: each sample without them is incomplete. */
+static void hear_requests(struct mappings *mappings)
+{
+	capture_take_requests(mappings->capture, on_request, mappings);
+	if (mappings->has_pages)
+		send_batch(mappings);
+}
+
 static void hear(struct mappings *mappings)
 {
 	u64 now_ns = clock_now_ns();
 
-	capture_take_requests(mappings->capture, on_request, mappings);
+	hear_requests(mappings);
 	if (!mappings->sideband)
 		return;
 	mappings->hear_ns = now_ns + (now_ns < mappings->young_until_ns ? HEAR_YOUNG_NS : HEAR_NS);
@@ -388,6 +404,7 @@ static bool look_at(void *context, struct process *process, u64 until_ns)
 	if (err != -EAGAIN)
 		take_scan(mappings, process, begin_ns, err, &found);
 	want_stale(mappings); /* last: it may name this one, which may be gone */
+	hear_requests(mappings);
 	return err != -EAGAIN;
 }
 

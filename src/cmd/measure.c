@@ -9,6 +9,7 @@
 #include <sys/random.h>
 
 #include "../../abi/config.h"
+#include "../../abi/unwind.h"
 #include "../base/clock.h"
 #include "../base/log.h"
 #include "../base/text.h"
@@ -31,6 +32,7 @@
 #define ALLOC_INTERVAL	 (512 << 10)
 #define ALLOC_KERNEL	 (64 << 10)
 #define ALLOC_SIZE_MAX	 (1ULL << 40)
+#define DURATION_MAX_S	 (366 * 86400ULL)
 
 static u32 choose_seed(void)
 {
@@ -47,6 +49,7 @@ void measure_defaults(struct follow_options *options)
 		.freq = FREQ_DEFAULT,
 		.min_block_ns = MIN_BLOCK_NS,
 		.seed = choose_seed(),
+		.unwind_rows = UNWIND_ROWS_DEFAULT,
 	};
 	options->signals = (struct signal_options){
 		.slow_ns = SLOW_NS,
@@ -71,8 +74,7 @@ static int take_freq(struct follow_options *options, const char *value)
 static int take_min_block(struct follow_options *options, const char *value)
 {
 	if (text_parse_duration(value, 1, MIN_BLOCK_NS_MAX, &options->stacks.min_block_ns)) {
-		log_error("--min-block is a time of up to 1000s, with its unit, as in 100us, 1ms "
-			  "or 2s, not '%s'",
+		log_error("--min-block takes a time of up to 1000s, " TEXT_TIME_FORMS ", not '%s'",
 			  value);
 		return -EINVAL;
 	}
@@ -88,6 +90,19 @@ static int take_seed(struct follow_options *options, const char *value)
 		return -EINVAL;
 	}
 	options->stacks.seed = (u32)seed;
+	return 0;
+}
+
+static int take_unwind_rows(struct follow_options *options, const char *value)
+{
+	u64 rows;
+
+	if (text_parse_size(value, UNWIND_ROWS_LEAST, UNWIND_ROWS_MOST, &rows)) {
+		log_error("--unwind-rows is a number of rows from 16K to 64M, as in 4M, not '%s'",
+			  value);
+		return -EINVAL;
+	}
+	options->stacks.unwind_rows = (u32)rows;
 	return 0;
 }
 
@@ -109,6 +124,8 @@ static int take_stack_option(struct follow_options *options, int option, const c
 		return 0;
 	case MEASURE_SEED:
 		return take_seed(options, value);
+	case MEASURE_UNWIND_ROWS:
+		return take_unwind_rows(options, value);
 	default:
 		return -ENOENT;
 	}
@@ -151,7 +168,7 @@ static void list_signals(void)
 		[COST_DANGEROUS] = "dangerous",
 	};
 
-	puts("signals, what each costs, and what it tells:");
+	puts("signals, their cost, and what they measure:");
 	for (int id = 1; id < SIGNAL_LIMIT; id++)
 		if (offered_view(id)) {
 			printf("  %-10s %-10s ", signal_rows[id].name,
@@ -159,7 +176,7 @@ static void list_signals(void)
 			print_wrapped(signal_rows[id].signal->about);
 		}
 	puts("'dwell record -a -d 10 -s LIST' measures them, 'dwell report FILE --signal NAME' "
-	     "shows\none at length; docs/NAME.md says how to read it, and what it costs.");
+	     "shows\none in detail; docs/NAME.md explains it and its cost.");
 }
 
 static int take_signals(struct follow_options *options, const char *value)
@@ -190,8 +207,8 @@ static int take_time(const char *option, const char *value, u64 most_ns, u64 *re
 	}
 	if (!text_parse_duration(value, 1, most_ns, ret_ns))
 		return 0;
-	log_error("%s is a time of up to %llus, with its unit, as in 100us, 5ms or 2s, not '%s'",
-		  option, most_ns / NS_PER_S, value);
+	log_error("%s takes 0, or a time of up to %llus, " TEXT_TIME_FORMS ", not '%s'", option,
+		  most_ns / NS_PER_S, value);
 	return -EINVAL;
 }
 
@@ -199,7 +216,7 @@ static int take_stacks(struct follow_options *options, const char *value)
 {
 	if (strncmp(value, "1/", 2) ||
 	    text_parse_u64(value + 2, 1, STACK_ONE_IN_MAX, &options->signals.stack_one_in)) {
-		log_error("--stacks is one in so many, as in --stacks 1/100, up to 1/%d, not '%s'",
+		log_error("--stacks takes a ratio, as in --stacks 1/100, up to 1/%d, not '%s'",
 			  STACK_ONE_IN_MAX, value);
 		return -EINVAL;
 	}
@@ -274,6 +291,15 @@ static int take_label(struct follow_options *options, const char *value)
 	}
 	options->labels[options->label_count++] = value;
 	return 0;
+}
+
+int measure_duration(struct follow_options *options, const char *value)
+{
+	if (!text_parse_seconds(value, NS_PER_MS, DURATION_MAX_S * NS_PER_S, &options->duration_ns))
+		return 0;
+	log_error("-d takes a time from 1ms to %llus: seconds, or " TEXT_TIME_FORMS ", not '%s'",
+		  DURATION_MAX_S, value);
+	return -EINVAL;
 }
 
 int measure_limit(struct follow_options *options, const char *value)

@@ -23,6 +23,7 @@ enum measure_option {
 	MEASURE_LINES,
 	MEASURE_INLINE,
 	MEASURE_SEED,
+	MEASURE_UNWIND_ROWS,
 	MEASURE_SLOW,
 	MEASURE_PAIR_LIMIT,
 	MEASURE_STACKS,
@@ -44,6 +45,7 @@ enum measure_option {
 		{"lines", no_argument, NULL, MEASURE_LINES},                                       \
 		{"inline", no_argument, NULL, MEASURE_INLINE},                                     \
 		{"seed", required_argument, NULL, MEASURE_SEED},                                   \
+		{"unwind-rows", required_argument, NULL, MEASURE_UNWIND_ROWS},                     \
 		{"signals", required_argument, NULL, MEASURE_SIGNALS},                             \
 		{"slow", required_argument, NULL, MEASURE_SLOW},                                   \
 		{"pair-limit", required_argument, NULL, MEASURE_PAIR_LIMIT},                       \
@@ -58,28 +60,33 @@ enum measure_option {
 	}
 
 #define MEASURE_STACKS_USAGE                                                                       \
-	"  -F, --freq HZ        samples a second on each CPU (default 49; 0: none)\n"              \
-	"  --min-block TIME     waits so long always have their stack taken (default\n"            \
-	"                       1ms); of shorter ones some have\n"                                 \
-	"  --no-stacks          no samples, and no stacks of waits\n"                              \
-	"  --lines              source lines too, where there is debug information\n"              \
-	"  --inline             inlined functions too, likewise\n"                                 \
-	"  --seed N             for the choice of short waits (default: at random)\n"
+	"  -F, --freq HZ        sample each CPU HZ times a second (default 49; 0: never)\n"        \
+	"  --min-block TIME     always capture the stack of waits of at least TIME\n"              \
+	"                       (default 1ms), and sample shorter ones\n"                          \
+	"  --no-stacks          capture no stacks\n"                                               \
+	"  --lines              look up source lines, where there is debug information\n"          \
+	"  --inline             look up inlined functions, likewise\n"                             \
+	"  --seed N             seed of the sampling of short waits (default: random)\n"           \
+	"  --unwind-rows N      set the capacity of the unwind tables, in rows of 8 bytes\n"       \
+	"                       (default 2M)\n"
 
 #define MEASURE_SIGNALS_USAGE                                                                      \
-	"  -s, --signals LIST   measure these too, with commas; -s help lists them\n"              \
-	"  --slow TIME          of their events, tell those so long one by one (default\n"         \
-	"                       10ms; 0: none)\n"                                                  \
-	"  --pair-limit TIME    a start waits so long for its end (default 5s)\n"                  \
-	"  --stacks 1/N         of system calls and page faults that are measured, one in\n"       \
-	"                       N has its stack taken (default: none)\n"                           \
-	"  --alloc-every SIZE   alloc: a sample for so many bytes (default 512K; 1: all)\n"        \
-	"  --kernel[=SIZE]      alloc: the kernel's own allocations, too, so large (64K)\n"        \
-	"  --live               alloc: what is freed again, too; then free has a probe\n"          \
-	"  --force              alloc: go on, whatever it costs\n"
+	"  -s, --signals LIST   record these signals, comma-separated; -s help lists them\n"       \
+	"  --slow TIME          list each event of a signal that takes at least TIME\n"            \
+	"                       (default 10ms; 0: none)\n"                                         \
+	"  --pair-limit TIME    drop an unmatched start after TIME (default 5s; 0: never)\n"       \
+	"  --stacks 1/N         capture the stack of one in N system calls or page faults\n"       \
+	"                       of -s syscalls and -s faults (default: none)\n"                    \
+	"  --alloc-every SIZE   alloc: one sample per SIZE bytes (default 512K; 1: all)\n"         \
+	"  --kernel[=SIZE]      alloc: include kernel allocations of at least SIZE (64K)\n"        \
+	"  --live               alloc: follow each allocation until it is freed\n"                 \
+	"  --force              alloc: continue whatever it costs\n"
 
 /* What holds if no option says otherwise; before the first measure_take(). */
 void measure_defaults(struct follow_options *options);
+
+/* -d: 0; -EINVAL, reported on stderr. */
+int measure_duration(struct follow_options *options, const char *value);
 
 /* --max-overhead: 0; -EINVAL, told on stderr. */
 int measure_limit(struct follow_options *options, const char *value);

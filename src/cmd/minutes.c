@@ -11,6 +11,7 @@
 #include "../base/clock.h"
 #include "../base/text.h"
 #include "../base/version.h"
+#include "../model/signal.h"
 
 #define VALUE_BYTES 1024
 
@@ -124,6 +125,64 @@ static void add_stacks(struct minutes *minutes, const struct stack_options *stac
 		add_number(minutes, "stack_one_in", stack_one_in);
 }
 
+/* --- options --- */
+
+struct option_rows {
+	struct minutes *minutes;
+	u32 count;
+};
+
+static void add_option(void *context, const char *text)
+{
+	struct option_rows *rows = context;
+	char key[32];
+
+	snprintf(key, sizeof(key), "option.%u", rows->count++);
+	add_fact(rows->minutes, key, text);
+}
+
+static void add_signals(struct minutes *minutes, const struct signal_options *signals)
+{
+	char list[VALUE_BYTES] = "";
+
+	for (int id = 1; id < SIGNAL_LIMIT; id++)
+		if (signals->chosen >> id & 1)
+			snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
+				 *list ? "," : "", signal_rows[id].name);
+	if (!*list)
+		return;
+	add_fact(minutes, "signals", list);
+	add_number(minutes, "slow_ns", signals->slow_ns);
+	add_number(minutes, "pair_limit_ns", signals->pair_limit_ns);
+}
+
+static void add_alloc(struct minutes *minutes, const struct follow_options *options)
+{
+	if (!(options->signals.chosen >> SIG_ALLOC & 1))
+		return;
+	add_number(minutes, "alloc_every", options->alloc.interval);
+	add_number(minutes, "alloc_kernel_bytes", options->alloc.kernel_bytes);
+	add_number(minutes, "alloc_live", options->alloc.live);
+	add_number(minutes, "alloc_force", options->alloc.force);
+}
+
+/* As they were typed, and what they mean: defaults may change with the next version. */
+static void add_options(struct minutes *minutes, const struct follow_options *options)
+{
+	struct option_rows rows = {.minutes = minutes};
+	size_t cut = again_list(&options->again, add_option, &rows);
+
+	add_fact(minutes, "kind", options->again.command);
+	if (cut)
+		add_number(minutes, "options_cut", cut);
+	add_number(minutes, "duration_ns", options->duration_ns);
+	add_number(minutes, "no_stacks", options->stacks.is_off);
+	add_number(minutes, "lines", options->stacks.lines);
+	add_number(minutes, "inline", options->stacks.inlines);
+	add_signals(minutes, &options->signals);
+	add_alloc(minutes, options);
+}
+
 static const char *name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -157,6 +216,7 @@ void minutes_begin(struct minutes *minutes, const struct follow_options *options
 	add_fact(minutes, "filter", filter);
 	add_fact(minutes, "max_overhead", options->max_overhead);
 	add_stacks(minutes, &options->stacks, options->signals.stack_one_in);
+	add_options(minutes, options);
 	add_fact(minutes, "note", options->note);
 	add_labels(minutes, options);
 	send_rows(minutes);
@@ -164,6 +224,7 @@ void minutes_begin(struct minutes *minutes, const struct follow_options *options
 	minutes->steal_before_ns = read_steal_ns();
 	minutes->before_ns = clock_now_ns();
 	read_cost(minutes, &minutes->before);
+	minutes->host = host_state_begin(minutes->worker);
 }
 
 /* What is under way is no loss: the queue's rest is processed by the window's end. */
@@ -189,7 +250,7 @@ static void add_losses(struct minutes *minutes, u64 window, const struct health 
 static void add_overhead(struct minutes *minutes, u64 window, const struct health *health,
 			 const struct cost *now, u64 elapsed_ns)
 {
-	u64 bpf_ns = bursts_scale(&minutes->bursts, minutes->bursts.window.bpf_ns, elapsed_ns);
+	u64 bpf_ns = bursts_scale(&minutes->bursts, bursts_hooks_ns(&minutes->bursts), elapsed_ns);
 	const struct cell cells[] = {
 		cell_number(window),
 		minutes->bursts.window_ns ? cell_number(bpf_ns) : (struct cell){.kind = CELL_NULL},
@@ -202,17 +263,14 @@ static void add_overhead(struct minutes *minutes, u64 window, const struct healt
 	add(minutes, TABLE_OVERHEAD, cells);
 }
 
-/* Iterators run in our own process, whose CPU time has them already. */
 static void read_window(const struct minutes *minutes, const struct cost *now, u64 now_ns,
 			struct governor_reading *ret_reading)
 {
 	const struct bursts *bursts = &minutes->bursts;
 	u64 elapsed_ns = now_ns - minutes->before_ns;
-	u64 bpf_ns = bursts_scale(bursts, bursts->window.bpf_ns, elapsed_ns);
-	u64 iter_ns = bursts_scale(bursts, bursts->window.iter_ns, elapsed_ns);
 
 	*ret_reading = (struct governor_reading){
-		.bpf_ns = bpf_ns > iter_ns ? bpf_ns - iter_ns : 0,
+		.bpf_ns = bursts_scale(bursts, bursts_hooks_ns(bursts), elapsed_ns),
 		.user_ns = now->user_cpu_ns - minutes->before.user_cpu_ns,
 		.elapsed_ns = elapsed_ns,
 		.cpus = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN),
@@ -233,9 +291,11 @@ bool minutes_window(struct minutes *minutes, u64 window, const struct health *he
 	add_losses(minutes, window, health, is_last);
 	add_overhead(minutes, window, health, &now, now_ns - minutes->before_ns);
 	send_rows(minutes);
+	bursts_next_window(&minutes->bursts, now_ns - minutes->before_ns);
+	if (!is_last)
+		host_state_window(minutes->host);
 	minutes->before = now;
 	minutes->before_ns = now_ns;
-	bursts_next_window(&minutes->bursts);
 	return is_measured;
 }
 
@@ -280,10 +340,28 @@ static void add_hooks(struct minutes *minutes)
 			cell_number(cost->ns),
 			cell_number(cost->misses),
 			cell_number(minutes->bursts.measured_ns),
+			cell_number(minutes->bursts.scaled[i]),
 		};
 
 		add(minutes, TABLE_HOOKS, cells);
 	}
+}
+
+static void add_coverage(struct minutes *minutes, const struct coverage *coverage, u64 ended_ns)
+{
+	for (size_t i = 0; i < coverage->count; i++) {
+		const struct coverage_part *part = &coverage->parts[i];
+		const struct cell cells[] = {
+			text_cell(part->name),
+			cell_number(coverage_of(part, ended_ns)),
+			cell_number(ended_ns - coverage->begin_ns),
+			cell_number(part->thinned),
+		};
+
+		add(minutes, TABLE_COVERAGE, cells);
+	}
+	if (coverage->dropped)
+		add_number(minutes, "coverage_dropped", coverage->dropped);
 }
 
 /* What tables it took to walk stacks, and what they lack. */
@@ -300,6 +378,13 @@ static void add_unwinding(struct minutes *minutes, const struct mappings *mappin
 	if (worker_unwinding_counts(minutes->worker, &there))
 		return;
 	add_number(minutes, "unwind_rows", there.tables.rows);
+	add_number(minutes, "unwind_rows_most", there.tables.pages.most);
+	add_number(minutes, "unwind_rows_capacity", there.tables.capacity);
+	add_number(minutes, "unwind_pages_asked", there.tables.pages.asked);
+	add_number(minutes, "unwind_pages_again", there.tables.pages.again);
+	add_number(minutes, "unwind_pages_refused", there.tables.pages.refused);
+	add_number(minutes, "unwind_pages_evicted", there.tables.pages.evicted);
+	add_number(minutes, "unwind_pages_unread", there.pages_unread);
 	add_number(minutes, "unwind_modules", there.tables.modules);
 	add_number(minutes, "unwind_builds", there.builds);
 	add_number(minutes, "unwind_build_ns", there.build_ns);
@@ -312,18 +397,23 @@ static void add_unwinding(struct minutes *minutes, const struct mappings *mappin
 		add_number(minutes, refusal_keys[i], there.refused[i]);
 }
 
-void minutes_end(struct minutes *minutes, u64 ended_ns, const struct mappings *mappings)
+void minutes_end(struct minutes *minutes, u64 ended_ns, const struct mappings *mappings,
+		 const struct coverage *coverage)
 {
 	bursts_end(&minutes->bursts);
 	add_hooks(minutes);
+	add_coverage(minutes, coverage, ended_ns);
 	if (mappings)
 		add_unwinding(minutes, mappings);
 	add_number(minutes, "steal_ns", read_steal_ns() - minutes->steal_before_ns);
 	add_number(minutes, "ended_ns", ended_ns);
 	send_rows(minutes);
+	host_state_end(minutes->host);
 }
 
 void minutes_close(struct minutes *minutes)
 {
 	bursts_end(&minutes->bursts);
+	host_state_free(minutes->host);
+	minutes->host = NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a session says of its own making: where and when, what was lost, which hooks were used and
- * whether they fired, what it all cost. Owns nothing but a batch of rows. Called by follow.c.
+ * whether they fired, what it all cost. Owns a batch of rows and host_state. Called by follow.c.
  */
 #ifndef DWELL_CMD_MINUTES_H
 #define DWELL_CMD_MINUTES_H
@@ -11,6 +11,7 @@
 #include "bursts.h"
 #include "../worker/session.h"
 #include "follow.h"
+#include "host_state.h"
 #include "mappings.h"
 
 #define MINUTES_WINDOW_NS 1000000000ULL
@@ -27,6 +28,7 @@ struct minutes {
 	u64 steal_before_ns;  /* by the hypervisor, of the host, when it began */
 	bool can_measure;     /* the kernel has a clock on programs */
 	struct bursts bursts; /* in which it is on */
+	struct host_state *host;
 };
 
 /* tier_why is NULL for one that was asked for, or is the default. */
@@ -43,9 +45,10 @@ bool minutes_window(struct minutes *minutes, u64 window, const struct health *he
 /* A step of the governor, now. */
 void minutes_step(struct minutes *minutes, const struct brake_step *step);
 
-/* Hooks, tables for stacks (mappings NULL: none), and the time of the end: after the last window's
- * rows, before it ends. */
-void minutes_end(struct minutes *minutes, u64 ended_ns, const struct mappings *mappings);
+/* Hooks, tables for stacks (mappings NULL: none), what each part covers, and the time of the end:
+ * after the last window's rows, before it ends. */
+void minutes_end(struct minutes *minutes, u64 ended_ns, const struct mappings *mappings,
+		 const struct coverage *coverage);
 void minutes_close(struct minutes *minutes);
 
 #endif

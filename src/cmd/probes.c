@@ -155,7 +155,7 @@ int probes_check(const struct probe_list *list, const struct capture *capture)
 		if (!failure->err)
 			continue;
 		if (gone_process(probe, failure)) {
-			log_error("cannot follow: process %d has ended before the measurement "
+			log_error("cannot measure: process %d has ended before the measurement "
 				  "began; choose one that still runs",
 				  gone_process(probe, failure));
 			return -ESRCH;
@@ -163,7 +163,7 @@ int probes_check(const struct probe_list *list, const struct capture *capture)
 		doctor_explain(failure, &cause);
 		if (!probe->is_optional && !is_replaced(list, capture, probe->program) &&
 		    !has_last_resort(list, probe->program) && !is_spare(list, capture, probe)) {
-			log_error("cannot follow: %s: %s → %s", probe->program, cause.text,
+			log_error("cannot measure: %s: %s → %s", probe->program, cause.text,
 				  cause.remedy);
 			return -EOPNOTSUPP;
 		}

@@ -16,34 +16,37 @@ static const char usage[] =
 	"                    [--max-overhead PERCENT] [-F HZ] [--min-block TIME]\n"
 	"                    [--no-stacks] [--lines] [--inline] [--seed N]\n"
 	"                    [-s SIGNALS] [--slow TIME] [--pair-limit TIME]\n"
-	"                    [--stacks 1/N]\n"
+	"                    [--stacks 1/N] [--unwind-rows N]\n"
 	"                    [--alloc-every SIZE] [--kernel[=SIZE]] [--live] [--force]\n"
 	"                    [--label NAME=VALUE]... [--note TEXT] [-v] [-q]\n"
 	"                    [-- COMMAND [ARGS]]\n"
 	"\n"
-	"Records where the time of the host's threads goes, window by window, into a\n"
-	"session that dwell report shows: of all, of some processes, or of a command and\n"
-	"its children. Ends with the command, after TIME, or at SIGINT, SIGTERM,\n"
-	"SIGHUP or SIGQUIT; each leaves a complete session, and a second signal aborts.\n"
+	"Record where the time of threads goes into a session file, in windows of a\n"
+	"second: of the whole host, of some processes, or of a command and its children.\n"
+	"'dwell report FILE' shows it. Stop with the command, after TIME, or at SIGINT,\n"
+	"SIGTERM, SIGHUP or SIGQUIT; each leaves a complete session. A second signal\n"
+	"aborts.\n"
 	"\n"
-	"  -o, --output FILE    the session; default dwell-YYYYmmdd-HHMMSS.dwell\n"
-	"  -d, --duration TIME  so long at most, in seconds, or with its unit: 500ms\n" SELECT_USAGE
-	"  --tier A|B           A: scheduler hooks only (default, but for a command);\n"
-	"                       B: system calls and page faults too\n"
-	"  --max-overhead PCT   how much of the host's CPU time dwell may use (default 1%\n"
-	"                       with -a, else no limit); then it gives up signals, Tier\n"
-	"                       B, stacks, detail, and at last all, and says "
-	"so\n" MEASURE_SIGNALS_USAGE MEASURE_STACKS_USAGE
-	"  --label NAME=VALUE   note a parameter of the workload in the session\n"
-	"  --note TEXT          note a sentence in it\n"
-	"  -v, --verbose        also what libbpf and the kernel say\n"
-	"  -q, --quiet          no progress\n"
-	"  -h, --help           this text\n"
+	"  -o, --output FILE    write the session to FILE (default: a new\n"
+	"                       dwell-YYYYmmdd-HHMMSS.dwell)\n"
+	"  -d, --duration TIME  stop after TIME: seconds, or 500ms, 1.5s, 90s, 2m, "
+	"1h\n" SELECT_USAGE
+	"  --tier A|B           A: hook the scheduler only (default without a command);\n"
+	"                       B: hook system calls and page faults too\n"
+	"  --max-overhead PCT   limit dwell's own cost to PCT of the host's CPU time\n"
+	"                       (default 5%; with a command: no limit): above it, thin\n"
+	"                       rates first, then switch parts off; restore all of it\n"
+	"                       when the cost drops\n" MEASURE_SIGNALS_USAGE MEASURE_STACKS_USAGE
+	"  --label NAME=VALUE   store a parameter of the workload in the session\n"
+	"  --note TEXT          store a sentence in the session\n"
+	"  -v, --verbose        print messages of libbpf and the kernel too\n"
+	"  -q, --quiet          print no progress\n"
+	"  -h, --help           print this text\n"
 	"\n"
-	"Exit status: the command's if there is one; else 0, 1 if the session is not\n"
-	"complete, 77 if dwell cannot run here, 64 for wrong usage.\n"
-	"Overhead: some 150 ns per context switch of what is followed; with --tier B also\n"
-	"some 0.3 us for each of its system calls and 0.2 us for each page fault.\n"
+	"Exit status: that of the command, if there is one; else 0, 1 if the session is\n"
+	"not complete, 77 if this host cannot run dwell, 64 for wrong usage.\n"
+	"Overhead: about 150 ns per context switch of a measured thread; with --tier B\n"
+	"also 0.3 us per system call and 0.2 us per page fault.\n"
 	"\n"
 	"Examples:\n"
 	"  sudo dwell record -a -d 10\n"
@@ -51,30 +54,11 @@ static const char usage[] =
 	"  sudo dwell record -o build.dwell -- make -j4\n"
 	"  sudo dwell record -a -d 10 -s block,runq --slow 20ms\n";
 
-#define DURATION_MAX_S (366 * 86400ULL)
-
 struct options {
 	struct follow_options follow;
 	char output[64]; /* the default name */
 	bool help;
 };
-
-static int take_duration(struct options *options, const char *value)
-{
-	u64 seconds;
-
-	if (!text_parse_u64(value, 1, DURATION_MAX_S, &seconds)) {
-		options->follow.duration_ns = seconds * NS_PER_S;
-		return 0;
-	}
-	if (!text_parse_duration(value, NS_PER_MS, DURATION_MAX_S * NS_PER_S,
-				 &options->follow.duration_ns))
-		return 0;
-	log_error("-d is a time of up to %llu s, in seconds or with its unit, as in 10 or 500ms, "
-		  "not '%s'",
-		  DURATION_MAX_S, value);
-	return -EINVAL;
-}
 
 static int take_option(struct options *options, int option)
 {
@@ -82,7 +66,7 @@ static int take_option(struct options *options, int option)
 
 	switch (option) {
 	case 'd':
-		return take_duration(options, optarg);
+		return measure_duration(&options->follow, optarg);
 	case 'h':
 		options->help = true;
 		return 0;
@@ -105,8 +89,8 @@ static int check_choice(const struct options *options)
 		return select_finish(selection);
 	if (!selection->all && !selection->count)
 		return 0;
-	log_error("a command is followed with its children, and nothing else: leave out -a, -p and "
-		  "the like, or the command");
+	log_error("a command is measured with its children only: leave out -a, -p and similar "
+		  "options, or the command");
 	return -EINVAL;
 }
 
@@ -124,17 +108,20 @@ static int parse(int argc, char **argv, struct options *options)
 	int option;
 
 	measure_defaults(&options->follow);
+	options->follow.again.command = "record";
 	while ((option = getopt_long(argc, argv, "+hvqd:" MEASURE_LETTERS SELECT_LETTERS, longs,
-				     NULL)) != -1)
+				     NULL)) != -1) {
 		if (take_option(options, option))
 			return -EINVAL;
+		again_note(&options->follow.again, longs, option, optarg);
+	}
 	if (optind < argc)
 		options->follow.command = argv + optind;
 	if (options->help)
 		return 0;
-	/* Whoever looks at all of a host is most often not alone on it. */
-	if (options->follow.selection.all && !options->follow.max_overhead)
-		measure_limit(&options->follow, GOVERNOR_HOST_LIMIT);
+	/* Whoever looks at a host that works for others is not to be in their way. */
+	if (!options->follow.command && !options->follow.max_overhead)
+		measure_limit(&options->follow, GOVERNOR_RECORD_LIMIT);
 	return check_choice(options);
 }
 

@@ -10,6 +10,7 @@
 
 #include "../base/cleanup.h"
 #include "../base/log.h"
+#include "../base/text.h"
 #include "../model/signal.h"
 #include "../store/reader.h"
 #include "apart.h"
@@ -18,34 +19,37 @@
 static const char usage[] =
 	"Usage: dwell report [OPTIONS] FILE[@FROM-TO]\n"
 	"\n"
-	"Reads a session and tells how far it can be trusted, what dominates, where the\n"
-	"time of its threads went, and why they waited.\n"
+	"Read a session and report where the time of its threads went, why they waited,\n"
+	"and how far the numbers can be trusted.\n"
 	"\n"
-	"  FILE@10s-20s   a part: the whole windows in it; also @1.5s-, @-500ms, @10-20\n"
-	"  -p, --pid PID  these processes alone, separated by commas\n"
-	"  -t, --tid TID  these threads alone, likewise\n"
-	"  --threads      threads below their processes\n"
-	"  --kernel       also the kernel's own threads\n"
-	"  --cpus         by CPU, instead of the report\n"
-	"  --execs        each exec, instead of the report\n"
-	"  --stacks       where in the code, instead of the report: trees of calls\n"
-	"  --by WHAT      tree (default), function or module\n"
-	"  --sort BY      of functions and modules: self (default), total, or weighted:\n"
-	"                 1 as the innermost, 1/2 as its caller, 1/4, ...\n"
-	"  --kind KIND    of samples: cpu or blocked; default both\n"
-	"  --state STATE  of samples: cpu.user, or blocked for all that begin so\n"
-	"  --why STATE    one line of the ledger, opened: what of it has stacks, causes,\n"
-	"                 its hottest stacks, and who ended the waits\n"
-	"  --signal NAMES these signals (record -s) alone, with commas: more of their\n"
-	"                 series, and histograms of all of them together\n"
-	"  --histograms   also a histogram of each series; with --json, its buckets\n"
-	"  --debuginfod[=SECONDS]  asks the servers in DEBUGINFOD_URLS for names that are\n"
-	"                 missing, for so long in all; default 10\n"
-	"  --json         as JSON (schema dwell.report/1) on stdout\n"
+	"  FILE@10s-1m    show a part: the whole windows in it; also @1.5s-, @-500ms,\n"
+	"                 @10-20 (seconds)\n"
+	"  -p, --pid PID  show these processes only, comma-separated\n"
+	"  -t, --tid TID  show these threads only, comma-separated\n"
+	"  --threads      show threads below their processes\n"
+	"  --kernel       show the kernel's own threads too\n"
+	"  --top N        show N rows of each table (default: by table)\n"
+	"  --cpus         show use by CPU, instead of the report\n"
+	"  --execs        show each exec, instead of the report\n"
+	"  --stacks       show call trees, instead of the report\n"
+	"  --by WHAT      show stacks by tree (default), function or module\n"
+	"  --sort BY      sort functions and modules by self (default), total, or\n"
+	"                 weighted: 1 as the innermost, 1/2 as its caller, 1/4, ...\n"
+	"  --kind KIND    show samples of this kind only: cpu or blocked\n"
+	"  --state STATE  show samples in this state only: cpu.user, or blocked for all\n"
+	"                 states that begin so\n"
+	"  --why STATE    explain one state: its causes, its hottest stacks, and who\n"
+	"                 ended the waits\n"
+	"  --signal NAMES show these signals (record -s) only, comma-separated, with more\n"
+	"                 series and histograms\n"
+	"  --histograms   show a histogram of each series; with --json, its buckets\n"
+	"  --debuginfod[=TIME]  ask the servers in DEBUGINFOD_URLS for missing symbol\n"
+	"                 names, for up to TIME in all (default 10s)\n"
+	"  --json         print JSON (schema dwell.report/1) to stdout\n"
 	"  --color WHEN   auto (default), always or never; NO_COLOR is honoured\n"
-	"  -v, --verbose  also what the servers of --debuginfod said\n"
-	"  -q, --quiet    nothing on stderr but errors\n"
-	"  -h, --help     this text\n"
+	"  -v, --verbose  print what the servers of --debuginfod answered, too\n"
+	"  -q, --quiet    print errors only to stderr\n"
+	"  -h, --help     print this text\n"
 	"\n"
 	"Exit status: 0 ok, 64 wrong usage, 1 failed. It needs no privilege.\n"
 	"\n"
@@ -61,27 +65,17 @@ struct options {
 };
 
 static const struct option longs[] = {
-	{"pid", required_argument, NULL, 'p'},
-	{"tid", required_argument, NULL, 't'},
-	{"threads", no_argument, NULL, 'T'},
-	{"kernel", no_argument, NULL, 'k'},
-	{"cpus", no_argument, NULL, 'C'},
-	{"execs", no_argument, NULL, 'x'},
-	{"stacks", no_argument, NULL, 's'},
-	{"by", required_argument, NULL, 'b'},
-	{"sort", required_argument, NULL, 'S'},
-	{"kind", required_argument, NULL, 'K'},
-	{"state", required_argument, NULL, 'z'},
-	{"why", required_argument, NULL, 'w'},
-	{"signal", required_argument, NULL, 'g'},
-	{"histograms", no_argument, NULL, 'H'},
-	{"debuginfod", optional_argument, NULL, 'd'},
-	{"json", no_argument, NULL, 'j'},
-	{"color", required_argument, NULL, 'c'},
-	{"verbose", no_argument, NULL, 'v'},
-	{"quiet", no_argument, NULL, 'q'},
-	{"help", no_argument, NULL, 'h'},
-	{0},
+	{"pid", required_argument, NULL, 'p'},	{"tid", required_argument, NULL, 't'},
+	{"threads", no_argument, NULL, 'T'},	{"kernel", no_argument, NULL, 'k'},
+	{"top", required_argument, NULL, 'n'},	{"cpus", no_argument, NULL, 'C'},
+	{"execs", no_argument, NULL, 'x'},	{"stacks", no_argument, NULL, 's'},
+	{"by", required_argument, NULL, 'b'},	{"sort", required_argument, NULL, 'S'},
+	{"kind", required_argument, NULL, 'K'}, {"state", required_argument, NULL, 'z'},
+	{"why", required_argument, NULL, 'w'},	{"signal", required_argument, NULL, 'g'},
+	{"histograms", no_argument, NULL, 'H'}, {"debuginfod", optional_argument, NULL, 'd'},
+	{"json", no_argument, NULL, 'j'},	{"color", required_argument, NULL, 'c'},
+	{"verbose", no_argument, NULL, 'v'},	{"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},	{0},
 };
 
 /* The place of the word in the list, which NULL ends. */
@@ -131,6 +125,18 @@ static int parse_stacks_option(int option, struct report_options *report)
 	return 0;
 }
 
+static int parse_top(const char *text, u32 *ret_top)
+{
+	u64 top;
+
+	if (text_parse_u64(text, 1, 100000, &top)) {
+		log_error("--top takes a number of rows, 1 to 100000, not '%s'", text);
+		return -EINVAL;
+	}
+	*ret_top = (u32)top;
+	return 0;
+}
+
 static int parse_signals(const char *list, u64 *signals)
 {
 	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
@@ -171,6 +177,8 @@ static int parse_option(int option, struct options *options)
 	case 'k':
 		report->kernel = true;
 		return 0;
+	case 'n':
+		return parse_top(optarg, &report->top);
 	case 'C':
 		report->cpus = true;
 		return 0;
@@ -226,11 +234,20 @@ static int parse(int argc, char **argv, struct options *options)
 				 &options->report.to_ns);
 }
 
-static int terminal_columns(void)
+/*
+ * As wide as the terminal. Elsewhere as COLUMNS says, and no name is cut: whoever searches in a
+ * file or a pipe wants all of it.
+ */
+static void find_columns(struct report_options *options)
 {
+	const char *columns = getenv("COLUMNS");
 	struct winsize size = {0};
+	u64 wanted;
 
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? 0 : size.ws_col;
+	options->whole = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0;
+	options->columns = size.ws_col;
+	if (options->whole && columns && !text_parse_u64(columns, 1, 10000, &wanted))
+		options->columns = (int)wanted;
 }
 
 /* What the child needs: it was opened as whoever we are, and is read as nobody. */
@@ -276,7 +293,7 @@ int cmd_report(int argc, char **argv)
 		fputs(usage, stdout);
 		return EXIT_OK;
 	}
-	options.report.columns = terminal_columns();
+	find_columns(&options.report);
 	options.report.session = options.path;
 	status = read_session(&options);
 	free(options.path);

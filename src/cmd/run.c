@@ -17,37 +17,39 @@ static const char usage[] =
 	"Usage: dwell run [-o FILE] [--json] [--tier A|B] [--max-overhead PERCENT]\n"
 	"                 [-F HZ] [--min-block TIME] [--no-stacks] [--lines] [--inline]\n"
 	"                 [-s SIGNALS] [--slow TIME] [--pair-limit TIME]\n"
-	"                 [--stacks 1/N] [--seed N]\n"
+	"                 [--stacks 1/N] [--seed N] [--unwind-rows N]\n"
 	"                 [--alloc-every SIZE] [--kernel[=SIZE]] [--live] [--force]\n"
 	"                 [--label NAME=VALUE]... [--note TEXT] [-v] [-q]\n"
 	"                 -- COMMAND [ARGS]\n"
 	"\n"
-	"Runs a command and tells where its wall time went, and its children's: every\n"
-	"nanosecond of every thread is in exactly one state, and what could not be\n"
-	"attributed is printed. The report goes to stderr, the command's own output and\n"
-	"exit status pass through untouched.\n"
+	"Run a command and report where its wall time went, and that of its children.\n"
+	"Each nanosecond of each thread is in exactly one state; what could not be\n"
+	"attributed is printed. The report goes to stderr. The command's own output and\n"
+	"exit status pass through unchanged.\n"
 	"\n"
-	"  -o, --output FILE    keep the session, for dwell report FILE\n"
-	"  --json               the report as JSON\n"
-	"  --tier A|B           A: scheduler hooks only; B: system calls and page faults\n"
-	"                       too (default)\n"
-	"  --max-overhead PCT   most of the host's CPU time that dwell may use; above, it\n"
-	"                       gives up signals, Tier B, stacks, detail, and at last "
-	"all\n" MEASURE_SIGNALS_USAGE MEASURE_STACKS_USAGE
-	"  --label NAME=VALUE   note a parameter of the workload in the session\n"
-	"  --note TEXT          note a sentence in it\n"
-	"  -v, --verbose        also what libbpf and the kernel say\n"
-	"  -q, --quiet          no report\n"
-	"  -h, --help           this text\n"
+	"  -o, --output FILE    keep the session, for 'dwell report FILE'\n"
+	"  --json               print the report as JSON\n"
+	"  --tier A|B           A: hook the scheduler only; B: hook system calls and page\n"
+	"                       faults too (default)\n"
+	"  --max-overhead PCT   limit dwell's own cost to PCT of the host's CPU time\n"
+	"                       (default: no limit): above it, thin rates first, then\n"
+	"                       switch parts off, and restore all when the\n"
+	"                       cost drops\n" MEASURE_SIGNALS_USAGE MEASURE_STACKS_USAGE
+	"  --label NAME=VALUE   store a parameter of the workload in the session\n"
+	"  --note TEXT          store a sentence in the session\n"
+	"  -v, --verbose        print messages of libbpf and the kernel too\n"
+	"  -q, --quiet          print no report\n"
+	"  -h, --help           print this text\n"
 	"\n"
-	"Ctrl-C is the command's to obey; a second one ends the measurement alone. A\n"
-	"SIGINT, SIGTERM, SIGHUP or SIGQUIT sent to dwell ends the measurement with a\n"
-	"complete result; the command goes on.\n"
+	"Ctrl-C goes to the command, which decides; a second one ends the measurement\n"
+	"only. A SIGINT, SIGTERM, SIGHUP or SIGQUIT sent to dwell ends the measurement\n"
+	"with a complete result; the command continues.\n"
 	"\n"
-	"Exit status: the command's; 127 if it cannot be run, 77 if dwell cannot.\n"
-	"Overhead: some 150 ns per context switch of the command; in Tier B also some\n"
-	"0.3 us for each of its system calls and 0.2 us for each page fault, and 20 ns\n"
-	"for each system call of others on the host.\n"
+	"Exit status: that of the command; 127 if it cannot be run, 77 if this host\n"
+	"cannot run dwell, 64 for wrong usage.\n"
+	"Overhead: about 150 ns per context switch of the command; in Tier B also 0.3 us\n"
+	"per system call and 0.2 us per page fault, and 20 ns per system call of other\n"
+	"processes.\n"
 	"\n"
 	"Examples:\n"
 	"  sudo dwell run -- sleep 1\n"
@@ -89,9 +91,12 @@ static int parse(int argc, char **argv, struct options *options)
 
 	measure_defaults(&options->follow);
 	/* "+": the command's own options are not ours. */
-	while ((option = getopt_long(argc, argv, "+hvq" MEASURE_LETTERS, longs, NULL)) != -1)
+	options->follow.again.command = "run";
+	while ((option = getopt_long(argc, argv, "+hvq" MEASURE_LETTERS, longs, NULL)) != -1) {
 		if (take_option(options, option))
 			return -EINVAL;
+		again_note(&options->follow.again, longs, option, optarg);
+	}
 	if (!options->help && optind >= argc) {
 		log_error("run needs a command: dwell run -- sleep 1");
 		return -EINVAL;
@@ -132,8 +137,7 @@ static void print_report(const struct follow_result *result, const struct option
 	if (err)
 		log_error("cannot read the session again: %s; is /proc mounted?", strerror(-err));
 	if (err || apart_run(print_session, &reading, db_fd, wal_fd))
-		log_error("the report could not be made; dwell run -o FILE keeps what it is made "
-			  "of");
+		log_error("cannot make the report; dwell run -o FILE keeps the session");
 }
 
 int cmd_run(int argc, char **argv)

@@ -35,8 +35,7 @@ static void add_word(char *words, const char *word)
 int select_add(struct selection *selection, struct filter_key filter, const char *word)
 {
 	if (selection->count == FILTERS_MAX) {
-		log_error("cannot take '%s': %d filters are the most; a cgroup or a user may say "
-			  "the same with fewer",
+		log_error("cannot add '%s': at most %d filters; a cgroup or a user may need fewer",
 			  word ? word : kind_names[filter.kind], FILTERS_MAX);
 		return -E2BIG;
 	}
@@ -209,12 +208,11 @@ int select_take(struct selection *selection, int option, const char *value)
 int select_finish(const struct selection *selection)
 {
 	if (selection->all && selection->count) {
-		log_error("--all measures every task, so there is nothing to choose by; leave one "
-			  "of the two out");
+		log_error("--all measures every task: leave out --all, or the filter");
 		return -EINVAL;
 	}
 	if (!selection->all && !selection->count) {
-		log_error("what is to be measured? --all for every task, or one of --pid, --tid, "
+		log_error("nothing to measure: use --all for every task, or one of --pid, --tid, "
 			  "--comm, --exe, --uid, --cgroup, --container");
 		return -EINVAL;
 	}

@@ -37,14 +37,14 @@ enum select_option {
 
 /* For the command's --help. */
 #define SELECT_USAGE                                                                               \
-	"  -a, --all            every task of the host\n"                                          \
-	"  -p, --pid LIST       processes, by number: 12,34\n"                                     \
-	"  -t, --tid LIST       threads, by number\n"                                              \
-	"  --comm NAME          threads of this name\n"                                            \
-	"  --exe FILE           processes that run this file\n"                                    \
-	"  --uid USER           tasks of this user, a name or a number\n"                          \
-	"  --cgroup PATH        tasks in this cgroup and below\n"                                  \
-	"  --container ID       tasks of this container; the beginning of its id will do\n"
+	"  -a, --all            measure every task of the host\n"                                  \
+	"  -p, --pid LIST       measure these processes, by number: 12,34\n"                       \
+	"  -t, --tid LIST       measure these threads, by number\n"                                \
+	"  --comm NAME          measure threads of this name\n"                                    \
+	"  --exe FILE           measure processes that run this file\n"                            \
+	"  --uid USER           measure tasks of this user, by name or number\n"                   \
+	"  --cgroup PATH        measure tasks in this cgroup and below\n"                          \
+	"  --container ID       measure this container; the start of its id is enough\n"
 
 #define SELECT_TEXT_BYTES 1024
 #define SELECT_WORD_BYTES 256

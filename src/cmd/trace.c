@@ -20,41 +20,45 @@
 static const char usage[] =
 	"Usage: dwell trace PROBE... [options] [-a | -p PID | -- COMMAND [ARG...]]\n"
 	"\n"
-	"Measures any function, tracepoint or USDT probe: how long its calls take, or how\n"
-	"often it is reached; of all processes, of those chosen, or of a command.\n"
+	"Measure any function, tracepoint or USDT probe: how long its calls take, or how\n"
+	"often it is reached; in all processes, in some, or in a command.\n"
 	"\n"
-	"  -u BIN:SYMBOL        a function of a program or library, by path or by name; *\n"
-	"                       and ? fit many; BIN:0xOFFSET is a place in the file\n"
-	"  -k FUNCTION          a function of the kernel\n"
-	"  -t CATEGORY:EVENT    a tracepoint\n"
-	"  -U [BIN:]PROV:PROBE  a USDT probe; without BIN, of the process of -p\n"
-	"  --from PROBE         from this probe, with its kind: u:BIN:SYM, ur:BIN:SYM\n"
-	"                       (its return), k:FUNC, kr:FUNC, t:CAT:EVENT, U:BIN:...\n"
-	"  --to PROBE           to that one\n"
+	"  -u BIN:SYMBOL        measure a function of a program or library, by path or\n"
+	"                       name; * and ? match many; BIN:0xOFFSET: an instruction\n"
+	"  -k FUNCTION          measure a function of the kernel\n"
+	"  -t CATEGORY:EVENT    count a tracepoint\n"
+	"  -U [BIN:]PROV:PROBE  count a USDT probe; without BIN, of the process of -p\n"
+	"  --from PROBE         measure from this probe, written with its kind:\n"
+	"                       u:BIN:SYM, ur:BIN:SYM (its return), k:FUNC, kr:FUNC,\n"
+	"                       t:CAT:EVENT, U:BIN:...\n"
+	"  --to PROBE           measure to this probe\n"
 	"  --pool enqueue=P,start=P,end=P\n"
-	"                       a pool's tasks: queueing, execution, and why they wait\n"
-	"  --key tid|argN|ret   what ties the probes of --from, --to or --pool together\n"
-	"  --by WHAT            tells calls apart by arg1 to arg6, ret, comm or stack\n"
-	"  --count              only counts: no return probes\n"
-	"  --no-classes         does not tell calls apart by what they returned\n"
-	"  --slow TIME          prints calls so long one by one, as they happen\n"
-	"  --limit N            places that a pattern may have (default 64)\n"
-	"  --max-overhead PCT   of the host's CPU time, that probes may cost (default:\n"
-	"                       5 % of one core); above, it samples, or ends\n"
-	"  --force              also what is dangerous, or too dear\n"
-	"  -n, --dry-run        shows places and prices, and measures nothing\n"
-	"  -a, --all            every process of the host (default)\n"
-	"  -p, --pid LIST       processes, by number; also --tid, --comm, --exe, --uid,\n"
-	"                       --cgroup, --container as in dwell record\n"
-	"  -d, --duration TIME  ends after so long (default: at Ctrl-C)\n"
-	"  -o, --output FILE    keeps the session; 'dwell report FILE' shows it\n"
-	"  --pair-limit TIME    a start waits so long for its end (default 5s)\n"
-	"  --label NAME=VALUE   note a parameter of the workload in the session\n"
-	"  --note TEXT          note a sentence in it\n"
-	"  --json               the report as JSON\n"
-	"  -v, --verbose        also what libbpf and the kernel say\n"
-	"  -q, --quiet          nothing but errors and results\n"
-	"  -h, --help           this text\n"
+	"                       measure the tasks of a pool: queueing, execution, and why\n"
+	"                       they wait\n"
+	"  --key tid|argN|ret   match the probes of --from, --to or --pool by this\n"
+	"  --by WHAT            group calls by arg1 to arg6, ret, comm or stack\n"
+	"  --count              count only: no return probes\n"
+	"  --no-classes         do not group calls by what they returned\n"
+	"  --slow TIME          print each call that takes at least TIME, as it happens\n"
+	"  --limit N            let a pattern match up to N functions (default 64)\n"
+	"  --max-overhead PCT   limit the cost of probes to PCT of the host's CPU time\n"
+	"                       (default: 5 % of one core): above it, sample, or stop\n"
+	"  --force              measure also what is dangerous or too expensive\n"
+	"  -n, --dry-run        print functions and costs, and measure nothing\n"
+	"  -a, --all            measure every process of the host (default)\n"
+	"  -p, --pid LIST       measure these processes; --tid, --comm, --exe, --uid,\n"
+	"                       --cgroup and --container select as in dwell record\n"
+	"  -d, --duration TIME  stop after TIME: seconds, or 500ms, 1.5s, 90s, 2m, 1h\n"
+	"                       (default: at Ctrl-C)\n"
+	"  -o, --output FILE    keep the session, for 'dwell report FILE'\n"
+	"  --pair-limit TIME    drop an unmatched start after TIME (default 5s; 0: never)\n"
+	"  --unwind-rows N      set the capacity of the unwind tables (default 2M)\n"
+	"  --label NAME=VALUE   store a parameter of the workload in the session\n"
+	"  --note TEXT          store a sentence in the session\n"
+	"  --json               print the report as JSON\n"
+	"  -v, --verbose        print messages of libbpf and the kernel too\n"
+	"  -q, --quiet          print errors and results only\n"
+	"  -h, --help           print this text\n"
 	"\n"
 	"Examples:\n"
 	"  sudo dwell trace -u libpq.so.5:PQexec --slow 5ms\n"
@@ -99,8 +103,8 @@ static int check_kernel(const struct trace *trace)
 	}
 	if (trace->place_count <= 1 || capture_has_cookies())
 		return 0;
-	log_error("this kernel cannot tell places apart (cookies came with 5.15): trace one at a "
-		  "time");
+	log_error("this kernel cannot distinguish probes (it needs BPF cookies, Linux 5.15): trace "
+		  "one at a time");
 	return -EOPNOTSUPP;
 }
 
@@ -142,7 +146,7 @@ static int on_loaded(void *context, struct capture *capture)
 	for (u32 i = 0; i < trace->place_count && !err; i++)
 		err = capture_write_entry(capture, "func_specs", i, &trace->places[i].spec);
 	if (err)
-		log_error("cannot tell the kernel side what to trace: %s", strerror(-err));
+		log_error("cannot configure the probes: %s", strerror(-err));
 	return err;
 }
 

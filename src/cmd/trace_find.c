@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "../base/cleanup.h"
 #include "../base/log.h"
@@ -45,7 +46,7 @@ struct trace_place *trace_place_add(struct trace *trace, const struct trace_word
 	struct trace_place *place;
 
 	if (trace->place_count == FUNC_PLACES_MAX) {
-		log_error("more than %d places: choose fewer, or a narrower pattern",
+		log_error("more than %d probe sites: choose fewer, or a narrower pattern",
 			  FUNC_PLACES_MAX);
 		return NULL;
 	}
@@ -114,10 +115,25 @@ static int check_return(const struct trace *trace, const struct site *site, bool
 	if (!is_one_of_many)
 		log_error("the return of %s is not probed: %s; --count counts how often it is "
 			  "reached%s",
-			  site->name[0] ? site->name : "this place",
+			  site->name[0] ? site->name : "this address",
 			  return_reasons[site->at_return],
 			  site->at_return == RETURN_THROWS ? ", --force insists" : "");
 	return -EPERM;
+}
+
+/*
+ * From 6.18 on a uprobe there becomes a call, which writes its return address below the stack
+ * pointer: where a leaf function may have its variables, unless it only just begins.
+ */
+static bool is_overwritten(const struct site *site)
+{
+	struct utsname host;
+	int major, minor;
+
+	if (!site->is_nop5 || site->kind == SITE_FUNCTION || site->kind == SITE_RESOLVER)
+		return false;
+	return uname(&host) || sscanf(host.release, "%d.%d", &major, &minor) != 2 || major > 6 ||
+	       (major == 6 && minor >= 18);
 }
 
 static int check_site(const struct trace *trace, const struct trace_word *word,
@@ -131,6 +147,14 @@ static int check_site(const struct trace *trace, const struct trace_word *word,
 				  site->name, site->name);
 		return -EPERM;
 	}
+	if (is_overwritten(site) && !trace->force) {
+		if (!is_one_of_many)
+			log_error("%s is not traced: it is a 5-byte nop that does not begin a "
+				  "function; this kernel puts a call there, which can overwrite "
+				  "variables of the function (its red zone); --force overrides",
+				  site->name[0] ? site->name : word->name);
+		return -EPERM;
+	}
 	if (word->at_return || (!word->role && !trace->count_only && site->kind != SITE_USDT &&
 				site->kind != SITE_OFFSET))
 		return check_return(trace, site, is_one_of_many);
@@ -141,7 +165,7 @@ static int take_returns(struct trace *trace, struct trace_place *place, const st
 {
 	trace->return_count += site->return_count;
 	if (trace->return_count > FUNC_PLACES_MAX) {
-		log_error("these functions return at more than %d places: choose fewer, or a "
+		log_error("these functions return at more than %d instructions: choose fewer, or a "
 			  "narrower pattern",
 			  FUNC_PLACES_MAX);
 		return -E2BIG;
@@ -169,9 +193,9 @@ static int take_site(struct trace *trace, const struct trace_word *word, int fd,
 	if (err)
 		return err;
 	if (site->kind == SITE_OFFSET && !trace->force) {
-		log_error("no symbol says that an instruction begins at %s of %s, and where none "
-			  "does, a probe makes each process crash that comes there: look at "
-			  "objdump -d, then --force insists",
+		log_error("no symbol shows that an instruction begins at %s of %s, and a probe "
+			  "inside an instruction crashes every process that runs it: check with "
+			  "objdump -d, then use --force",
 			  word->name, word->file);
 		return -EINVAL;
 	}
@@ -221,10 +245,9 @@ static void tell_not_found(const struct trace_word *word, const struct finding_f
 			"is called; trace a caller",
 			word->file, word->name);
 	else if (!file->is_full)
-		log_error(
-			"%s has no symbol %s: it is stripped, and what is left are exported names; "
-			"install its debug symbols, or give a place as %s:0xOFFSET",
-			word->file, word->name, word->file);
+		log_error("%s has no symbol %s: it is stripped, and has exported symbols only; "
+			  "install its debug symbols, or give an offset, as %s:0xOFFSET",
+			  word->file, word->name, word->file);
 	else
 		log_error("%s has no function %s; it may be in a library that it uses (ldd %s), or "
 			  "have another name: patterns such as '%s:*part*' find some",
@@ -291,15 +314,16 @@ static int find_in_file(struct trace *trace, struct worker *worker, const struct
 		return -ENOENT;
 	}
 	if (result.matched > trace->limit) {
-		log_error("%s:%s fits %" PRIu64 " places, more than --limit %u: a probe at each "
-			  "costs; choose a narrower pattern, or a higher limit",
+		log_error("%s:%s fits %" PRIu64
+			  " probe sites, more than --limit %u: each probe costs; choose a narrower "
+			  "pattern, or a higher limit",
 			  word->file, word->name, (uint64_t)result.matched, trace->limit);
 		return -E2BIG;
 	}
 	err = take_sites(trace, worker, word, fd, result.count);
 	if (!err && is_pattern(word->name))
-		log_info("%s:%s: %u place%s", word->file, word->name, trace->place_count - before,
-			 trace->place_count - before == 1 ? "" : "s");
+		log_info("%s:%s: %u probe site%s", word->file, word->name,
+			 trace->place_count - before, trace->place_count - before == 1 ? "" : "s");
 	return err;
 }
 
@@ -319,7 +343,7 @@ static int name_file_of_process(const struct trace *trace, struct trace_word *wo
 	snprintf(path, sizeof(path), "/proc/%d/exe", trace->pid);
 	length = readlink(path, word->file, sizeof(word->file) - 1);
 	if (length < 0) {
-		log_error("cannot tell what process %d runs: %s", trace->pid, strerror(errno));
+		log_error("cannot find out what process %d runs: %s", trace->pid, strerror(errno));
 		return -errno;
 	}
 	word->file[length] = '\0';
@@ -349,7 +373,7 @@ int trace_find(struct trace *trace, struct worker *worker)
 		err = -ENOENT;
 	}
 	if (!err && trace->skipped)
-		log_info("left out, as they cannot be measured, or are dangerous: %u place%s",
+		log_info("skipped, as they cannot be measured or are dangerous: %u probe site%s",
 			 trace->skipped, trace->skipped == 1 ? "" : "s");
 	return err;
 }

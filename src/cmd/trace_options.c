@@ -139,20 +139,6 @@ static int take_limit(struct trace *trace, const char *text)
 	return 0;
 }
 
-static int take_duration(struct trace *trace, const char *text)
-{
-	u64 seconds;
-
-	if (!text_parse_u64(text, 1, 1000000, &seconds)) {
-		trace->follow.duration_ns = seconds * NS_PER_S;
-		return 0;
-	}
-	if (!text_parse_duration(text, NS_PER_MS, 1000000 * NS_PER_S, &trace->follow.duration_ns))
-		return 0;
-	log_error("-d is a time, in seconds or with its unit, as in 10 or 500ms, not '%s'", text);
-	return -EINVAL;
-}
-
 static int take_probe_option(struct trace *trace, int option, const char *value)
 {
 	switch (option) {
@@ -217,7 +203,7 @@ static int take_option(struct trace *trace, int option, const char *value)
 	case OPTION_LIMIT:
 		return take_limit(trace, value);
 	case 'd':
-		return take_duration(trace, value);
+		return measure_duration(&trace->follow, value);
 	case OPTION_SLOW:
 		trace->is_streaming = true;
 		return measure_take(&trace->follow, MEASURE_SLOW, value);
@@ -267,13 +253,12 @@ static int check_use(const struct trace *trace)
 			 (trace->words[i].kind == TRACE_USER ||
 			  trace->words[i].kind == TRACE_KERNEL);
 	if (trace->has_key && plain == trace->word_count) {
-		log_error("--key ties the probes of --from and --to, or --pool together: there are "
-			  "none; --by tells calls apart");
+		log_error("--key matches the probes of --from and --to, or of --pool: there are "
+			  "none; --by groups calls");
 		return -EINVAL;
 	}
 	if (trace->by && !plain) {
-		log_error("--by is for -u, -k, -t and -U: what is between probes has nothing that "
-			  "it could be told apart by");
+		log_error("--by works with -u, -k, -t and -U only, not between two probes");
 		return -EINVAL;
 	}
 	if (trace->by == FUNC_BY_RETURN && !calls) {
@@ -317,9 +302,8 @@ static int check_choice(struct trace *trace)
 	if (trace->follow.command) {
 		if (!selection->all && !selection->count)
 			return 0;
-		log_error(
-			"a command is followed with its children, and nothing else: leave out -a, "
-			"-p and the like, or the command");
+		log_error("a command is measured with its children only: leave out -a, -p and "
+			  "similar options, or the command");
 		return -EINVAL;
 	}
 	if (!selection->count)
@@ -332,6 +316,7 @@ static int check_choice(struct trace *trace)
 static void set_defaults(struct trace *trace)
 {
 	measure_defaults(&trace->follow);
+	trace->follow.again.command = "trace";
 	trace->limit = TRACE_LIMIT;
 	trace->follow.tier = TIER_A;
 	trace->follow.signals.slow_ns = 0;
@@ -358,6 +343,7 @@ int trace_parse(int argc, char **argv, struct trace *trace)
 		{"duration", required_argument, NULL, 'd'},
 		{"output", required_argument, NULL, MEASURE_OUTPUT},
 		{"pair-limit", required_argument, NULL, MEASURE_PAIR_LIMIT},
+		{"unwind-rows", required_argument, NULL, MEASURE_UNWIND_ROWS},
 		{"label", required_argument, NULL, MEASURE_LABEL},
 		{"note", required_argument, NULL, MEASURE_NOTE},
 		{"json", no_argument, NULL, OPTION_JSON},
@@ -370,9 +356,11 @@ int trace_parse(int argc, char **argv, struct trace *trace)
 	int option;
 
 	set_defaults(trace);
-	while ((option = getopt_long(argc, argv, "+hvqnd:o:u:k:t:U:p:a", longs, NULL)) != -1)
+	while ((option = getopt_long(argc, argv, "+hvqnd:o:u:k:t:U:p:a", longs, NULL)) != -1) {
 		if (take_option(trace, option, optarg))
 			return -EINVAL;
+		again_note(&trace->follow.again, longs, option, optarg);
+	}
 	if (trace->help)
 		return 0;
 	if (optind < argc)

@@ -120,6 +120,13 @@ static const char *const dangerous_kernel[] = {
 static const char *const dangerous_events[] = {
 	"lock:*",
 	"preemptirq:*",
+	"nmi:*",
+};
+
+/* They run in NMI, and our programs at functions share ring buffers and hash maps: bpf/nmi.bpf.h.
+ */
+static const char *const nmi_kernel[] = {
+	"nmi_*", "*_nmi", "*_nmi_*", "perf_event_overflow", "__perf_event_overflow",
 };
 
 static bool is_among(const char *name, const char *const *patterns, size_t count)
@@ -136,13 +143,22 @@ int trace_check_danger(const struct trace *trace, const char *name, bool is_kern
 				    ? is_among(name, dangerous_kernel, ARRAY_SIZE(dangerous_kernel))
 				    : is_among(name, dangerous_user, ARRAY_SIZE(dangerous_user));
 
-	if (!is_dangerous || (trace && trace->force))
+	if (trace && trace->force)
+		return 0;
+	if (is_kernel && is_among(name, nmi_kernel, ARRAY_SIZE(nmi_kernel))) {
+		if (trace)
+			log_error(
+				"%s is not traced: it runs in NMI, where a program could wait for "
+				"a lock that its own CPU holds; --force overrides",
+				name);
+		return -EPERM;
+	}
+	if (!is_dangerous)
 		return 0;
 	if (trace)
-		log_error(
-			"%s is not traced: it is called so often that a probe there may slow down "
-			"all that use it many times over; --force insists",
-			name);
+		log_error("%s is not traced: it is called very often, and a probe there may slow "
+			  "down its callers many times over; --force overrides",
+			  name);
 	return -EPERM;
 }
 
@@ -152,7 +168,7 @@ int trace_check_event(const struct trace *trace, const char *name)
 		return 0;
 	log_error("%s is not traced: it fires while locks are taken that a program needs itself, "
 		  "which can hang the host; `record -s locks` measures the kernel's locks without "
-		  "that, --force insists",
+		  "that, --force overrides",
 		  name);
 	return -EPERM;
 }
@@ -198,7 +214,7 @@ void trace_tell_prices(const struct trace *trace)
 		const struct trace_place *place = &trace->places[i];
 		bool is_user = place->kind == TRACE_USER || place->kind == TRACE_USDT;
 
-		log_info("%s: some %.1f us for each %s%s%s%s", place->label,
+		log_info("%s: about %.1f us per %s%s%s%s", place->label,
 			 price_of(place, false) / 1000, place->has_return ? "call" : "hit",
 			 is_user ? ": " : "", is_user ? price_words[place->price] : "",
 			 place->has_return && place->return_count
@@ -290,17 +306,18 @@ int trace_check_rate(struct trace *trace, struct worker *worker, struct queue *q
 		return 0; /* the measurement itself tells why */
 	cost = cost_of(trace, hits, TRACE_LOOK_NS, false);
 	sampled = cost_of(trace, hits, TRACE_LOOK_NS, true);
-	log_info("now some %.0f hits a second: %.2g %% of one core", (double)sum_of(hits) * 5,
+	log_info("now about %.0f hits a second: %.2g %% of one core", (double)sum_of(hits) * 5,
 		 100 * cost);
 	if (cost <= budget)
 		return 0;
 	if (trace->force) {
-		log_info("that is more than %.2g %% of a core: you insist", 100 * budget);
+		log_info("that is more than %.2g %% of a core: continuing, as of --force",
+			 100 * budget);
 		return 0;
 	}
 	if (sampled > budget) {
 		log_error("not traced: the traps alone would take %.2g %% of a core, more than "
-			  "%.2g %%; choose another place, %s--max-overhead, or --force",
+			  "%.2g %%; choose another function, %s--max-overhead, or --force",
 			  100 * sampled, 100 * budget, trace->pid ? "" : "one process by -p, ");
 		return -EPERM;
 	}
@@ -321,7 +338,7 @@ static void sample_more(struct trace *trace, struct capture *capture, struct liv
 			capture_detach_program(capture, trace->probes[i].program);
 		trace->is_detached = true;
 		log_info("no longer traced: it took %.2g %% of a core, more than %.2g %%; "
-			 "--force goes on",
+			 "--force continues",
 			 100 * cost, 100 * budget_of(trace));
 		return;
 	}

@@ -144,7 +144,7 @@ static int print_calls(const void *context)
 	struct session *session;
 
 	out = reading->has_command ? stderr : stdout;
-	if (session_open_fds(reading->db_fd, reading->wal_fd, "the session", &session))
+	if (session_open_live_fds(reading->db_fd, reading->wal_fd, "the session", &session))
 		return EXIT_FAILED;
 	if (each(session_db(session), calls, (s64)reading->window, print_call))
 		fprintf(out, "more slow calls than %d at a time: the others are in the session\n",
@@ -161,7 +161,7 @@ void trace_stream(struct trace *trace, const struct session_files *files)
 		.has_command = trace->follow.command != NULL,
 	};
 
-	if (files_reopen(files, FILES_NEED_WAL, &db_fd, &wal_fd))
+	if (files_reopen_live(files, &db_fd, &wal_fd))
 		return;
 	reading.db_fd = db_fd;
 	reading.wal_fd = wal_fd;

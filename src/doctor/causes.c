@@ -19,7 +19,7 @@ const char *const cause_names[CAUSE_COUNT] = {
 #undef C
 };
 
-#define REPORT_IT	    "please report it with what dwell doctor -v says (stdout and stderr)"
+#define REPORT_IT	    "please report it with the output of dwell doctor -v (stdout and stderr)"
 #define PARANOID_DENIES_ALL 3 /* Debian's and Ubuntu's addition: even CAP_PERFMON is not enough */
 
 __attribute__((format(printf, 3, 4))) static bool say(struct cause *cause, enum cause_id id,
@@ -62,7 +62,7 @@ static bool no_proc(const struct facts *facts, struct finding *finding)
 	if (facts->proc_readable)
 		return false;
 	say(&finding->cause, CAUSE_NO_PROC,
-	    "/proc is not mounted: nothing can be known without it");
+	    "/proc is not mounted: no check is possible without it");
 	mend(&finding->cause, "mount -t proc proc /proc");
 	return true;
 }
@@ -77,7 +77,7 @@ static bool missing_capability(const struct facts *facts, struct finding *findin
 		say(&finding->cause, CAUSE_CAPABILITY, "this process lacks %s", missing);
 		if (facts->uid == 0)
 			mend(&finding->cause,
-			     "it was started without them, as containers are: docker run "
+			     "a container starts without them by default: docker run "
 			     "--cap-add BPF --cap-add PERFMON, or --privileged");
 		else
 			mend(&finding->cause,
@@ -102,7 +102,7 @@ static bool inside_user_namespace(const struct facts *facts, struct finding *fin
 	if (!is_refusal(finding) || facts->in_initial_userns || finding->failure.from_verifier)
 		return false;
 	say(&finding->cause, CAUSE_USER_NAMESPACE,
-	    "this process is root only inside its user namespace; BPF asks for the host's root");
+	    "this process is root in its user namespace only; BPF needs root on the host");
 	mend(&finding->cause, "run it on the host, or in a container without user remapping");
 	return true;
 }
@@ -114,8 +114,8 @@ static bool seccomp_denies(const struct facts *facts, struct finding *finding)
 	if (!denied || !facts->seccomp_filters || finding->failure.from_verifier)
 		return false;
 	say(&finding->cause, CAUSE_SECCOMP,
-	    "the capabilities are there, but a seccomp filter is in force%s%s, and such filters "
-	    "often deny bpf() and perf_event_open()",
+	    "the process has the capabilities, but a seccomp filter is active%s%s, and such "
+	    "filters often deny bpf() and perf_event_open()",
 	    facts->container[0] ? ", perhaps by " : "", facts->container);
 	mend(&finding->cause,
 	     "start the container with --privileged, or with --security-opt seccomp=unconfined "
@@ -219,8 +219,8 @@ static bool no_dynamic_probes(const struct facts *facts, struct finding *finding
 	say(&finding->cause, CAUSE_KCONFIG, "this kernel is built without CONFIG_%s",
 	    is_kernel ? "KPROBES" : "UPROBES");
 	mend(&finding->cause, "%s",
-	     is_kernel ? "boot a kernel with it, or take a tracepoint near it: "
-			 "/sys/kernel/tracing/events lists them, dwell trace -t takes them"
+	     is_kernel ? "boot a kernel with it, or use a tracepoint with dwell trace -t: "
+			 "/sys/kernel/tracing/events lists them"
 		       : "boot a kernel with it");
 	return true;
 }
@@ -248,7 +248,7 @@ static bool no_pmu(const struct facts *facts, struct finding *finding)
 	    (err != ENOENT && err != EOPNOTSUPP && err != ENODEV))
 		return false;
 	say(&finding->cause, CAUSE_NO_PMU,
-	    "no hardware counter for CPU cycles is to be had: usual in virtual machines");
+	    "no hardware counter for CPU cycles: usual in virtual machines");
 	mend(&finding->cause, "none needed; on bare metal, or with a virtual PMU, it works");
 	return true;
 }
@@ -258,7 +258,7 @@ static bool verifier_refuses(const struct facts *facts, struct finding *finding)
 	(void)facts;
 	if (finding->failure.gate != GATE_LOAD || !finding->failure.from_verifier)
 		return false;
-	say(&finding->cause, CAUSE_VERIFIER, "the kernel's verifier refused the program: %s",
+	say(&finding->cause, CAUSE_VERIFIER, "the verifier rejected the program: %s",
 	    finding->failure.excerpt);
 	mend(&finding->cause, REPORT_IT);
 	return true;
@@ -272,10 +272,9 @@ static bool hook_absent(const struct facts *facts, struct finding *finding)
 	if (finding->failure.gate == GATE_DELIVERY || (err != ESRCH && err != ENOENT))
 		return false;
 	say(&finding->cause, CAUSE_HOOK_ABSENT,
-	    "this kernel has no such hook; it was renamed, inlined or left out (%s)",
+	    "this kernel has no such hook: renamed, inlined or not built (%s)",
 	    finding->failure.excerpt[0] ? finding->failure.excerpt : strerror(err));
-	mend(&finding->cause,
-	     "none here; please report the kernel's version if it should be there");
+	mend(&finding->cause, "none; please report the kernel version if it should have the hook");
 	return true;
 }
 
@@ -285,7 +284,7 @@ static bool not_exercised(const struct facts *facts, struct finding *finding)
 	if (finding->failure.gate != GATE_DELIVERY || !finding->trigger_result)
 		return false;
 	say(&finding->cause, CAUSE_NOT_EXERCISED,
-	    "it was attached, but could not be made to fire here: %s",
+	    "it was attached, but cannot be triggered here: %s",
 	    strerror(-finding->trigger_result));
 	mend(&finding->cause, "%s",
 	     finding->feature->trigger == TRIGGER_DISK
@@ -303,14 +302,14 @@ static bool silent(const struct facts *facts, struct finding *finding)
 		return false;
 	if (finding->failure.err == EBADMSG) {
 		say(&finding->cause, CAUSE_WRONG_VALUE,
-		    "it fired, but found %llu where at least %llu was due",
+		    "it fired, but found %llu instead of at least %llu",
 		    (unsigned long long)finding->value,
 		    (unsigned long long)finding->feature->least_value);
 		mend(&finding->cause, REPORT_IT);
 		return true;
 	}
 	say(&finding->cause, CAUSE_SILENT,
-	    "the kernel took the program and attached it, but it never fired");
+	    "the program was loaded and attached, but it never fired");
 	mend(&finding->cause, "do not rely on it on this kernel; please report its version");
 	return true;
 }
@@ -321,7 +320,7 @@ static bool descriptors(const struct facts *facts, struct finding *finding)
 	if (finding->failure.err != EMFILE && finding->trigger_result != -EMFILE)
 		return false;
 	say(&finding->cause, CAUSE_DESCRIPTORS, "the limit of open files is too low for it");
-	mend(&finding->cause, "ulimit -n 1024, then again");
+	mend(&finding->cause, "ulimit -n 1024, then retry");
 	return true;
 }
 
@@ -350,7 +349,7 @@ static bool unexplained(const struct facts *facts, struct finding *finding)
 	if (is_refusal(finding))
 		say(&finding->cause, CAUSE_UNEXPLAINED,
 		    "%s was refused with %s although every known precondition holds "
-		    "(capabilities, %sno seccomp filter, BTF%s), and the kernel does not say why",
+		    "(capabilities, %sno seccomp filter, BTF%s), and the kernel gives no reason",
 		    failure->gate == GATE_LOAD ? "loading" : "attaching", err_name(failure->err),
 		    facts->lockdown == LOCKDOWN_UNKNOWN ? "" : "lockdown, ",
 		    facts->kconfig_known ? ", kernel configuration" : "");

@@ -248,8 +248,8 @@ static int try_all(struct clinic *clinic, void (*progress)(const char *))
 			progress(features[i].name);
 		err = try_feature(clinic, finding);
 		if (err) {
-			log_error("the doctor cannot go on: trying %s, a helper process of its "
-				  "own was lost (%s); is something killing processes here?",
+			log_error("the doctor cannot continue: a helper process ended while "
+				  "testing %s (%s); was it killed?",
 				  features[i].name, strerror(-err));
 			return err;
 		}

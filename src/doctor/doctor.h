@@ -91,6 +91,28 @@ void check_set(struct check *check, int level, const char *remedy, const char *f
 size_t environment_checks(const struct facts *facts, struct check checks[CHECKS_MAX]);
 size_t host_checks(struct check checks[CHECKS_MAX]);
 
+#define HAZARD_RANGES_MAX 3
+
+/* From a version on, until the end of another; all zero: none. */
+struct hazard_range {
+	int major, minor, patch;
+	int until_major, until_minor;
+};
+
+/* A defect of some kernels that dwell could run into, and how it does not. */
+struct hazard {
+	const char *name;
+	const char *kernels; /* that have it, in words */
+	const char *machine; /* as uname has it; NULL: any */
+	struct hazard_range ranges[HAZARD_RANGES_MAX];
+	const char *what;  /* it does */
+	const char *guard; /* what dwell does about it */
+};
+
+extern const size_t hazard_count;
+const struct hazard *hazard_at(size_t i);
+bool hazard_applies(const struct hazard *hazard, const struct facts *facts);
+
 /* What became of a signal: are its hooks to be had here? */
 struct signal_finding {
 	u32 id;

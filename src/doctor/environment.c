@@ -28,7 +28,7 @@ static void check_proc(const struct facts *facts, struct check *check)
 		check_set(check, CHECK_OK, "", "mounted");
 	else
 		check_set(check, CHECK_BAD, "mount -t proc proc /proc",
-			  "not mounted: nothing below can be known");
+			  "not mounted: no other check is possible");
 }
 
 static void check_privileges(const struct facts *facts, struct check *check)
@@ -53,9 +53,8 @@ static void check_pids(const struct facts *facts, struct check *check)
 	if (facts->in_initial_pidns)
 		check_set(check, CHECK_OK, "", "the host's own");
 	else
-		check_set(
-			check, CHECK_NOTE, "run it on the host (or with --pid=host) to see all",
-			"a pid namespace of its own: pids are its own, other processes have none");
+		check_set(check, CHECK_NOTE, "run it on the host (or with --pid=host) to see all",
+			  "a separate pid namespace: processes outside are not visible");
 }
 
 static void check_seccomp(const struct facts *facts, struct check *check)
@@ -120,7 +119,7 @@ static void check_perf(const struct facts *facts, struct check *check)
 {
 	if (facts->perf_paranoid < -1)
 		check_set(check, CHECK_BAD, "use a kernel with CONFIG_PERF_EVENTS=y",
-			  "/proc/sys/kernel/perf_event_paranoid is not there");
+			  "/proc/sys/kernel/perf_event_paranoid does not exist");
 	else if (facts->perf_paranoid > 2 && !facts_has_capability(facts, CAP_SYS_ADMIN))
 		check_set(check, CHECK_BAD,
 			  "sysctl kernel.perf_event_paranoid=2, or run it as root",
@@ -136,7 +135,7 @@ static void check_kconfig(const struct facts *facts, struct check *check)
 		check_set(check, CHECK_OK, "", "readable");
 	else
 		check_set(check, CHECK_NOTE, "install the kernel's config file in /boot",
-			  "not found, so some causes can only be told by errno");
+			  "not found: some causes are known by errno only");
 }
 
 size_t environment_checks(const struct facts *facts, struct check checks[CHECKS_MAX])

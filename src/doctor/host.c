@@ -43,7 +43,7 @@ static void check_governor(struct check *check)
 		check_set(check, CHECK_OK, "", "performance");
 	else
 		check_set(check, CHECK_NOTE, "cpupower frequency-set -g performance",
-			  "%s: the clock's speed changes with load, so short times vary", governor);
+			  "%s: the CPU frequency changes with load, so short times vary", governor);
 }
 
 static void check_huge_pages(struct check *check)
@@ -108,11 +108,11 @@ static void check_swap(struct check *check)
 	if (in_use)
 		check_set(
 			check, CHECK_NOTE,
-			"find what is short of memory; swapoff -a if there is room",
+			"find the process that uses the memory; swapoff -a if enough is free",
 			"%llu of %llu MiB in use: waits for paged-out memory look like disk waits",
 			in_use / 1024, total / 1024);
 	else
-		check_set(check, CHECK_OK, "", total ? "there, and unused" : "none");
+		check_set(check, CHECK_OK, "", total ? "enabled, unused" : "none");
 }
 
 static void check_clock(struct check *check)
@@ -167,8 +167,8 @@ static void check_steal(struct check *check)
 	if (now >= STEAL_NOTE_PERCENT || since_boot >= STEAL_NOTE_PERCENT)
 		check_set(check, CHECK_NOTE,
 			  "measure when the host is quiet, or on a dedicated one",
-			  "%.1f %% of CPU time now, %.1f %% since boot; it reads as on-CPU", now,
-			  since_boot);
+			  "%.1f %% of CPU time now, %.1f %% since boot; it counts as on-CPU time",
+			  now, since_boot);
 	else
 		check_set(check, CHECK_OK, "", "%.1f %% of CPU time now, %.1f %% since boot", now,
 			  since_boot);
@@ -182,10 +182,10 @@ static void check_kptr(struct check *check)
 		check_set(check, CHECK_NOTE, "mount procfs on /proc", "unknown");
 	else if (level >= 2)
 		check_set(check, CHECK_BAD, "sysctl kernel.kptr_restrict=1",
-			  "%lld: kernel addresses are hidden even from root; no kernel names",
+			  "%lld: kernel addresses are hidden even from root; no kernel symbols",
 			  (long long)level);
 	else
-		check_set(check, CHECK_OK, "", "%lld: kernel functions can be named",
+		check_set(check, CHECK_OK, "", "%lld: kernel functions can be symbolized",
 			  (long long)level);
 }
 

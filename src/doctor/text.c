@@ -98,6 +98,47 @@ static void print_checks(const struct page *page, const char *title, const struc
 	}
 }
 
+/* Those that this kernel does not have are one line. */
+static void print_hazards(const struct page *page, const struct facts *facts)
+{
+	size_t others = 0;
+	int column;
+
+	fprintf(page->out,
+		"\n%sHAZARDS%s of this kernel, by its version, and what dwell does about each\n",
+		paint(page, BOLD), paint(page, PLAIN));
+	for (size_t i = 0; i < hazard_count; i++) {
+		const struct hazard *hazard = hazard_at(i);
+
+		if (!hazard_applies(hazard, facts)) {
+			others++;
+			continue;
+		}
+		fprintf(page->out, "  %snote%s %-*s ", paint(page, YELLOW), paint(page, PLAIN),
+			NAME_COLUMNS, hazard->name);
+		print_words(page, TEXT_COLUMN, TEXT_COLUMN, hazard->what);
+		fprintf(page->out, "\n%*s→ ", TEXT_COLUMN, "");
+		print_words(page, TEXT_COLUMN + 2, TEXT_COLUMN + 2, hazard->guard);
+		fputc('\n', page->out);
+	}
+	if (!others)
+		return;
+	fprintf(page->out, "  %sok%s   %-*s ", paint(page, GREEN), paint(page, PLAIN), NAME_COLUMNS,
+		"not here");
+	column = TEXT_COLUMN;
+	for (size_t i = 0; i < hazard_count; i++) {
+		const struct hazard *hazard = hazard_at(i);
+		char text[128];
+
+		if (hazard_applies(hazard, facts))
+			continue;
+		snprintf(text, sizeof(text), "%s (%s)%s", hazard->name, hazard->kernels,
+			 --others ? "," : "");
+		column = print_words(page, column, TEXT_COLUMN, text);
+	}
+	fputc('\n', page->out);
+}
+
 static size_t count_status(const struct doctor_report *report, enum status status)
 {
 	size_t count = 0;
@@ -206,7 +247,7 @@ static void print_signal(const struct page *page, const struct signal_finding *f
 		cost_names[view->cost]);
 	snprintf(text, sizeof(text), "%s%s%s", view->price ? view->price : "",
 		 finding->hooks[0] || !finding->has_target ? "; hooks: " : "",
-		 finding->has_target ? finding->hooks : "as its user chooses");
+		 finding->has_target ? finding->hooks : "depend on the probe");
 	print_words(page, SIGNAL_COLUMN, SIGNAL_COLUMN, text);
 	fputc('\n', page->out);
 	if (finding->cause.id == CAUSE_NONE)
@@ -258,16 +299,16 @@ static void print_host_verdict(const struct page *page, const struct doctor_repo
 	for (size_t i = 0; i < report->host_count; i++) {
 		if (report->host[i].level == CHECK_OK)
 			continue;
-		fprintf(page->out, "%s%s", wrong++ ? ", " : "Mend this host before you measure: ",
+		fprintf(page->out, "%s%s", wrong++ ? ", " : "Fix this host before you measure: ",
 			report->host[i].name);
 	}
-	fputs(wrong ? ".\n" : "This host is fit to be measured on.\n", page->out);
+	fputs(wrong ? ".\n" : "This host is ready for measurements.\n", page->out);
 }
 
 static void print_verdict(const struct page *page, const struct doctor_report *report)
 {
 	const char *verdict = report->core_works  ? "dwell works here"
-			      : report->not_tried ? "dwell cannot run like this"
+			      : report->not_tried ? "dwell cannot run in this environment"
 						  : "dwell cannot run here";
 
 	fprintf(page->out, "%s%s%s: %zu of %zu features ok, %zu degraded, %zu unavailable.\n",
@@ -280,6 +321,7 @@ static void print_verdict(const struct page *page, const struct doctor_report *r
 static void print_details(const struct page *page, const struct doctor_report *report)
 {
 	print_checks(page, "ENVIRONMENT", report->environment, report->environment_count);
+	print_hazards(page, &report->facts);
 	if (report->host_count)
 		print_checks(page, "HOST, before you measure on it", report->host,
 			     report->host_count);
@@ -293,7 +335,7 @@ static void print_details(const struct page *page, const struct doctor_report *r
 			paint(page, BOLD), paint(page, PLAIN));
 		print_working(page, report);
 	}
-	print_troubles(page, report, STATUS_DEGRADED, "DEGRADED: something else serves");
+	print_troubles(page, report, STATUS_DEGRADED, "DEGRADED: a fallback works");
 	print_troubles(page, report, STATUS_UNAVAILABLE, "UNAVAILABLE");
 	print_signals(page, report);
 	fprintf(page->out, "\n%llu test records sent, %llu lost; %.1f s.\n",

@@ -300,7 +300,7 @@ static void write_legend(const struct drawing *drawing)
 static void write_head(const struct drawing *drawing)
 {
 	static const char hint[] = "click or Enter: zoom; Ctrl-F or /: search; n: next match; "
-				   "arrows: walk; Esc: all";
+				   "arrows: move; Esc: all";
 	const struct profile *profile = drawing->profile;
 	FILE *out = drawing->out;
 

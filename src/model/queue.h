@@ -17,7 +17,7 @@
 
 #define QUEUE_BYTES_MIN	    (64u << 10)
 #define QUEUE_BYTES_MAX	    (256u << 20)
-#define QUEUE_BYTES_DEFAULT (4u << 20)
+#define QUEUE_BYTES_DEFAULT (8u << 20)
 
 struct queue;
 

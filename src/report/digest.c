@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/clock.h"
 #include "../base/text.h"
 #include "../model/syscall.h"
 #include "../store/profile_reader.h"
+#include "finding.h"
 
 struct tid_name {
 	u64 tid; /* the key */
@@ -28,6 +30,20 @@ const char *digest_meta(const struct digest *digest, const char *key)
 	text_copy(row.key, sizeof(row.key), key);
 	found = hash_find(&digest->meta, &row);
 	return found ? found->value : "";
+}
+
+/* The rest of a window, when the first or the last hook was attached or detached, is no gap. */
+#define COVER_SLACK_NS (20 * NS_PER_MS)
+
+const struct cover *digest_partial_cover(const struct digest *digest, const char *part)
+{
+	for (size_t i = 0; i < digest->cover_count; i++) {
+		const struct cover *cover = &digest->covers[i];
+
+		if (!strcmp(cover->part, part))
+			return cover->covered_ns + COVER_SLACK_NS < cover->total_ns ? cover : NULL;
+	}
+	return NULL;
 }
 
 u64 digest_meta_number(const struct digest *digest, const char *key)
@@ -63,7 +79,7 @@ u64 thread_wall_ns(const struct digest *digest, const struct thread *thread)
 {
 	u64 begin_ns = thread->begin_ns, end_ns = thread->end_ns;
 
-	if (thread->threads > 1 || !digest->is_slice)
+	if (thread->is_sum || !digest->is_slice)
 		return end_ns > begin_ns ? end_ns - begin_ns : 0;
 	begin_ns = begin_ns > digest->begin_ns ? begin_ns : digest->begin_ns;
 	end_ns = end_ns < digest->end_ns ? end_ns : digest->end_ns;
@@ -89,6 +105,14 @@ static u64 sum_between(const struct account *account, int first, int last)
 	for (int i = first; i <= last; i++)
 		sum += account->ns[i];
 	return sum;
+}
+
+void account_add(struct account *to, const struct account *from)
+{
+	for (int i = 0; i < STATE_LIMIT; i++) {
+		to->ns[i] += from->ns[i];
+		to->count[i] += from->count[i];
+	}
 }
 
 u64 account_sum(const struct account *account)
@@ -145,6 +169,14 @@ static void init(struct digest *digest, const struct report_options *options)
 	hash_init(&digest->meta, sizeof(struct meta_row), sizeof(((struct meta_row *)0)->key),
 		  1024);
 	hash_init(&digest->cpus, sizeof(struct cpu_row), sizeof(u64), DIGEST_CPUS_MAX);
+	hash_init(&digest->wakers, sizeof(struct cause_waker),
+		  __builtin_offsetof(struct cause_waker, ns), DIGEST_ROWS_MAX);
+	hash_init(&digest->groups, sizeof(struct group), GROUP_KEY_BYTES, DIGEST_THREADS_MAX);
+	hash_init(&digest->rivals, sizeof(struct rival), __builtin_offsetof(struct rival, ns),
+		  DIGEST_ROWS_MAX);
+	hash_init(&digest->chains, sizeof(struct chain_part),
+		  __builtin_offsetof(struct chain_part, ns), DIGEST_ROWS_MAX);
+	hash_init(&digest->loops, sizeof(struct loop), sizeof(u64), DIGEST_THREADS_MAX);
 	hash_init(&digest->by_tid, sizeof(struct tid_name), sizeof(u64), DIGEST_THREADS_MAX);
 }
 
@@ -197,15 +229,23 @@ int digest_read(sqlite3 *db, const struct report_options *options, struct digest
 	err = digest_read_tables(db, ret_digest);
 	digest_sort(ret_digest);
 	if (!err)
+		err = digest_index(ret_digest);
+	if (!err)
 		err = digest_read_ledger(db, ret_digest);
+	if (!err)
+		err = digest_read_culprits(db, ret_digest);
 	if (!err)
 		err = name_tids(ret_digest);
 	if (!err)
 		err = digest_group(ret_digest);
 	if (!err)
+		err = digest_group_services(ret_digest);
+	if (!err)
 		err = read_profile(db, ret_digest);
 	if (!err)
 		err = signals_read(db, ret_digest);
+	if (!err)
+		err = findings_find(ret_digest, &ret_digest->findings);
 	if (err)
 		digest_free(ret_digest);
 	return err;
@@ -215,7 +255,9 @@ void digest_free(struct digest *digest)
 {
 	struct hash *hashes[] = {&digest->causes,   &digest->calls,  &digest->objects,
 				 &digest->syscalls, &digest->losses, &digest->meta,
-				 &digest->cpus,	    &digest->by_tid};
+				 &digest->cpus,	    &digest->by_tid, &digest->by_id,
+				 &digest->wakers,   &digest->groups, &digest->rivals,
+				 &digest->chains,   &digest->loops};
 
 	for (size_t i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++)
 		hash_free(hashes[i]);
@@ -226,4 +268,9 @@ void digest_free(struct digest *digest)
 	free(digest->hooks);
 	free(digest->execs);
 	free(digest->steps);
+	free(digest->covers);
+	free(digest->limits);
+	free(digest->cgroup_processes);
+	free(digest->counters);
+	findings_free(digest->findings);
 }

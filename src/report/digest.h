@@ -16,6 +16,8 @@
 #include "report.h"
 #include "signals.h"
 
+struct findings;
+
 /* Bounds: a session comes from anywhere. More than this is refused, and told. */
 #define DIGEST_THREADS_MAX 500000
 #define DIGEST_ROWS_MAX	   20000000 /* of any other kind */
@@ -38,13 +40,83 @@ struct cause {
 	u8 state;
 	u8 unused[5];
 	/* the key ends here */
-	u32 waker;
+	u32 waker; /* who ended most of it, of those below */
 	u32 waker_kind;
-	u64 waker_ns; /* its weight in the vote of windows */
+	u64 waker_ns; /* its part of ns */
 	u64 ns;
 	u64 count;
 };
 #define CAUSE_KEY_BYTES __builtin_offsetof(struct cause, waker)
+
+/* A cause's time by who ended the waits; opens with its key, which opens with the cause's. */
+struct cause_waker {
+	u64 object;
+	u32 thread;
+	u32 holder;
+	u16 call;
+	u8 state;
+	u8 unused[5];
+	u32 waker;
+	u32 waker_kind;
+	/* the key ends here */
+	u64 ns, count;
+};
+
+/* Who ran while a thread waited for a CPU; opens with its key. */
+enum rival_kind { RIVAL_THREAD, RIVAL_IDLE, RIVAL_OTHERS };
+struct rival {
+	u32 thread; /* index of the one that waited */
+	u32 pid, tid;
+	u16 kind; /* enum rival_kind */
+	u16 policy;
+	/* the key ends here */
+	u64 ns;
+	char comm[DIGEST_COMM];
+};
+
+/* How a culprit spent a wait of a thread; opens with its key. */
+struct chain_part {
+	u64 object, part_object;
+	u32 thread; /* index of the one that waited */
+	u32 culprit_pid, culprit_tid;
+	u32 part_culprit; /* tid */
+	u16 call, part_call;
+	u8 state, part_state;
+	u8 unused[2];
+	/* the key ends here */
+	u64 ns;
+	char culprit_comm[DIGEST_COMM];
+};
+
+/* The turns of an event loop. */
+struct loop {
+	u64 thread; /* index, the key */
+	u64 turns, long_turns, long_ns, max_ns;
+};
+
+enum limit_kind { LIMIT_CPU, LIMIT_MEMORY, LIMIT_IO, LIMIT_KINDS };
+
+struct cgroup_limit {
+	char cgroup[DIGEST_TEXT];
+	char set_by[LIMIT_KINDS][DIGEST_TEXT]; /* itself, or the one above it whose limit it is */
+	u64 cpu_quota_us, cpu_period_us;
+	u64 memory_high, memory_max; /* 0: none */
+	u64 nr_throttled, throttled_us;
+	char io_limit[DIGEST_TEXT];
+};
+
+/* A process may be in one cgroup for each controller. */
+struct cgroup_process {
+	char cgroup[DIGEST_TEXT];
+	u32 pid;
+};
+
+/* A counter of the host's, at the session's start and end. */
+struct counter {
+	char name[48];
+	char subject[48];
+	u64 begin, end;
+};
 
 struct call {
 	u32 thread; /* index */
@@ -63,7 +135,9 @@ struct thread {
 	u64 process_start_ns, start_ns;
 	u64 begin_ns, end_ns; /* of all that is known of it, not only of the slice */
 	u64 counted_ns;	      /* up to when voluntary and the like were counted */
-	u64 threads;	      /* more than 1: it stands for so many, and has no place in time */
+	u64 threads;	      /* more than 1: it stands for that many */
+	bool is_sum;	      /* of dead threads whose records were lost: it has no begin */
+	bool is_counted;      /* a sum stands for it too: counted there */
 	bool is_kernel, is_dead;
 	bool is_wanted;	 /* by --pid and --tid */
 	bool is_present; /* in the slice */
@@ -85,6 +159,8 @@ struct process {
 	bool is_kernel, is_present, is_wanted;
 	bool has_ended; /* exit_code is known */
 	s32 exit_code;
+	u64 ended_ns;			   /* 0: it lives, or that is not known */
+	u32 group;			   /* index */
 	size_t first_thread, thread_count; /* all, those not in the slice too */
 	u64 present;			   /* threads in the slice */
 	u64 begin_ns, end_ns;		   /* in the slice */
@@ -93,11 +169,25 @@ struct process {
 	char comm[DIGEST_COMM];
 	char exe[DIGEST_TEXT];
 	char service[DIGEST_TEXT];
+	char cgroup[DIGEST_TEXT];
 };
+
+/* Processes of one name in one service: a row on the first screen. Opens with its key. */
+struct group {
+	char service[DIGEST_TEXT];
+	char comm[DIGEST_COMM];
+	/* the key ends here */
+	u64 processes, threads;
+	struct account account; /* of its threads that are shown */
+	u32 busiest;		/* index of the process that worked most */
+	bool is_kernel;
+};
+#define GROUP_KEY_BYTES __builtin_offsetof(struct group, processes)
 
 struct object {
 	u64 id;
 	u32 kind;
+	u32 pid; /* who listens there, or is the peer; 0: not known */
 	char name[DIGEST_TEXT];
 };
 
@@ -112,6 +202,8 @@ struct hook {
 	bool is_rare; /* its silence says nothing */
 	u64 events, bpf_ns;
 	u64 measured_ns; /* the time in which these were counted; 0: not told, then all of it */
+	bool is_scaled;	 /* by window, in scaled_ns; sessions of before 0.2 are not */
+	u64 scaled_ns;	 /* bpf_ns, each window's as if it had been measured throughout */
 	u64 misses;	 /* runs that the kernel skipped, all the time */
 };
 
@@ -125,6 +217,13 @@ struct exec {
 struct step {
 	u64 ts_ns;
 	char what[DIGEST_TEXT], why[DIGEST_TEXT];
+};
+
+/* How much of the session a part of it covers: stacks, tier_b, a signal. */
+struct cover {
+	char part[64];
+	u64 covered_ns, total_ns;
+	u64 thinned; /* one in so many was kept, when it was fewest; 1: all */
 };
 
 struct loss_row {
@@ -162,7 +261,19 @@ struct digest {
 	size_t thread_count;
 	struct process *processes; /* by pid, then start */
 	size_t process_count;
-	struct hash causes;   /* struct cause, by thread, longest first */
+	struct hash causes; /* struct cause, by thread, longest first */
+	struct hash wakers; /* struct cause_waker */
+	struct hash groups; /* struct group */
+	struct hash by_id;  /* threads by their id in the session */
+	struct hash rivals; /* struct rival, by thread */
+	struct hash chains; /* struct chain_part */
+	struct hash loops;  /* struct loop */
+	struct cgroup_limit *limits;
+	size_t limit_count;
+	struct cgroup_process *cgroup_processes;
+	size_t cgroup_process_count;
+	struct counter *counters;
+	size_t counter_count;
 	struct hash calls;    /* struct call, likewise */
 	struct hash objects;  /* struct object */
 	struct hash syscalls; /* struct syscall_row */
@@ -176,6 +287,8 @@ struct digest {
 	size_t exec_count;
 	struct step *steps;
 	size_t step_count;
+	struct cover *covers;
+	size_t cover_count;
 	struct overhead overhead;
 	struct account all;	 /* of the threads that are shown */
 	u64 present;		 /* how many these are */
@@ -186,6 +299,7 @@ struct digest {
 	u64 kernel_threads;
 	struct profile profile; /* samples and stacks, of what is shown */
 	struct signals signals; /* series, and what goes with them, likewise */
+	struct findings *findings;
 };
 
 int digest_read(sqlite3 *db, const struct report_options *options, struct digest *ret_digest);
@@ -194,12 +308,28 @@ void digest_free(struct digest *digest);
 /* The parts of digest_read(): tables into memory, and what follows from them. */
 int digest_read_tables(sqlite3 *db, struct digest *digest);
 void digest_sort(struct digest *digest); /* threads and processes; indices hold from then on */
+int digest_index(struct digest *digest); /* threads by id */
 int digest_read_ledger(sqlite3 *db, struct digest *digest);
+int digest_read_culprits(sqlite3 *db, struct digest *digest);
 int digest_group(struct digest *digest);
+int digest_group_services(struct digest *digest);
+
+/* The thread with this id in the session: its index, or -1. */
+s64 digest_thread_by_id(const struct digest *digest, s64 id);
+
+/* A host counter's growth during the session: false if it was not kept. */
+bool digest_counter(const struct digest *digest, const char *name, const char *subject,
+		    u64 *ret_growth);
+
+/* The limit of this kind that holds for a process; NULL: none. */
+const struct cgroup_limit *digest_limit(const struct digest *digest, const struct process *process,
+					enum limit_kind kind);
 
 bool digest_window_is_in(const struct digest *digest, s64 window);
 const char *digest_meta(const struct digest *digest, const char *key); /* "" if there is none */
 u64 digest_meta_number(const struct digest *digest, const char *key);
+/* NULL: nothing is known of it, or it covers all of the session. */
+const struct cover *digest_partial_cover(const struct digest *digest, const char *part);
 const char *digest_call_name(const struct digest *digest, u32 call, char *buf, size_t size);
 
 /* Shown: wanted, in the slice, and not the kernel's unless that is asked for. */
@@ -208,11 +338,24 @@ bool digest_shows(const struct digest *digest, const struct thread *thread);
 /* The thread that had this tid last, or NULL. */
 const struct thread *digest_by_tid(const struct digest *digest, u32 tid);
 
+/* How many threads a row adds to their number. */
+static inline u64 thread_number(const struct thread *thread)
+{
+	return thread->is_counted ? 0 : thread->threads;
+}
+
+/* The time that is shown. */
+static inline u64 digest_span(const struct digest *digest)
+{
+	return digest->end_ns > digest->begin_ns ? digest->end_ns - digest->begin_ns : 0;
+}
+
 /* A thread's time in the slice, by its begin and end. */
 u64 thread_wall_ns(const struct digest *digest, const struct thread *thread);
 void thread_account(const struct digest *digest, const struct thread *thread,
 		    struct account *ret_account);
 
+void account_add(struct account *to, const struct account *from);
 u64 account_sum(const struct account *account);
 u64 account_cpu(const struct account *account);
 u64 account_runq(const struct account *account);

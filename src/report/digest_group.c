@@ -132,22 +132,14 @@ static int complete_processes(struct digest *digest)
 	return 0;
 }
 
-static void add_account(struct account *to, const struct account *from)
-{
-	for (int i = 0; i < STATE_LIMIT; i++) {
-		to->ns[i] += from->ns[i];
-		to->count[i] += from->count[i];
-	}
-}
-
 /* From its first thread's beginning to its last one's end, in the slice. */
 static void extend(const struct digest *digest, struct process *process,
 		   const struct thread *thread)
 {
 	u64 begin_ns = thread->begin_ns, end_ns = thread->end_ns;
 
-	if (thread->threads > 1)
-		return; /* it has no place in time */
+	if (thread->is_sum)
+		return; /* it has no begin */
 	if (digest->is_slice) {
 		begin_ns = begin_ns > digest->begin_ns ? begin_ns : digest->begin_ns;
 		end_ns = end_ns < digest->end_ns ? end_ns : digest->end_ns;
@@ -176,25 +168,25 @@ static void add_thread(struct digest *digest, struct process *process, struct th
 		return;
 	thread_account(digest, thread, &account);
 	if (thread->is_kernel) {
-		add_account(&digest->kernel, &account);
-		digest->kernel_threads += thread->threads;
+		account_add(&digest->kernel, &account);
+		digest->kernel_threads += thread_number(thread);
 	}
 	if (!digest_shows(digest, thread))
 		return;
 	thread->is_dormant = !account_cpu(&account) && !account_runq(&account);
 	if (thread->is_dormant) {
-		digest->dormant += thread->threads;
+		digest->dormant += thread_number(thread);
 		digest->dormant_ns += account_sum(&account);
 	} else {
 		digest->busy_ns += account_busy(&account);
 		process->work_ns += account_work(&account);
 	}
 	extend(digest, process, thread);
-	add_account(&process->account, &account);
+	account_add(&process->account, &account);
 	process->is_present = true;
-	process->present += thread->threads;
-	add_account(&digest->all, &account);
-	digest->present += thread->threads;
+	process->present += thread_number(thread);
+	account_add(&digest->all, &account);
+	digest->present += thread_number(thread);
 	digest->wall_ns += thread_wall_ns(digest, thread);
 }
 
@@ -204,7 +196,7 @@ static void cover_threads(struct digest *digest)
 	for (size_t i = 0; i < digest->thread_count; i++) {
 		const struct thread *thread = &digest->threads[i];
 
-		if (thread->threads > 1)
+		if (thread->is_sum)
 			continue;
 		if (!digest->begin_ns || thread->begin_ns < digest->begin_ns)
 			digest->begin_ns = thread->begin_ns;
@@ -213,6 +205,50 @@ static void cover_threads(struct digest *digest)
 	}
 	if (!digest->start_ns)
 		digest->start_ns = digest->begin_ns;
+}
+
+/*
+ * A thread that was read while it lived, and died unseen, has a row of its own and is in a sum too.
+ * Its own row is not dead and ends before the session does.
+ */
+static bool may_be_in_sum(const struct digest *digest, const struct thread *thread)
+{
+	return !thread->is_sum && !thread->is_dead && !digest->is_killed &&
+	       thread->end_ns < digest->end_ns;
+}
+
+/* So many of these threads, the first ones, are counted by a sum. */
+static u64 count_in_sum(struct digest *digest, size_t first, size_t count, u64 sum)
+{
+	for (size_t i = first; sum && i < first + count; i++) {
+		struct thread *thread = &digest->threads[i];
+
+		if (thread->is_counted || !may_be_in_sum(digest, thread))
+			continue;
+		thread->is_counted = true;
+		sum--;
+	}
+	return sum;
+}
+
+/* Of its own process first; pid 0 stands for threads of any. */
+static void count_once(struct digest *digest)
+{
+	u64 of_any = 0;
+
+	for (size_t i = 0, next; i < digest->thread_count; i = next) {
+		u64 sum = 0;
+
+		for (next = i; next < digest->thread_count &&
+			       digest->threads[next].pid == digest->threads[i].pid;
+		     next++)
+			sum += digest->threads[next].is_sum ? digest->threads[next].threads : 0;
+		if (digest->threads[i].pid)
+			count_in_sum(digest, i, next - i, sum);
+		else
+			of_any = sum;
+	}
+	count_in_sum(digest, 0, digest->thread_count, of_any);
 }
 
 struct last_exec {
@@ -254,6 +290,7 @@ int digest_group(struct digest *digest)
 	sort_rows(digest);
 	if (!digest->window_count && !digest->is_slice)
 		cover_threads(digest);
+	count_once(digest);
 	/* Both are sorted by pid and start: one walk. */
 	for (size_t i = 0; i < digest->thread_count; i++) {
 		struct thread *thread = &digest->threads[i];

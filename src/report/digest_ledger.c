@@ -6,10 +6,7 @@
 #include "../store/query.h"
 #include "digest.h"
 
-struct by_id {
-	s64 id; /* the key */
-	u32 thread;
-};
+#define SIGNED_MAX (1LL << 61) /* sums of a few do not overflow */
 
 /* How calls and faults name a thread. */
 struct by_identity {
@@ -19,7 +16,6 @@ struct by_identity {
 
 struct reader {
 	struct digest *digest;
-	struct hash by_id;
 	struct hash by_identity;
 };
 
@@ -27,18 +23,16 @@ static int index_threads(struct reader *reader)
 {
 	const struct digest *digest = reader->digest;
 
-	hash_init(&reader->by_id, sizeof(struct by_id), sizeof(s64), DIGEST_THREADS_MAX);
 	hash_init(&reader->by_identity, sizeof(struct by_identity), 3 * sizeof(u64),
 		  DIGEST_THREADS_MAX);
 	for (size_t i = 0; i < digest->thread_count; i++) {
 		const struct thread *thread = &digest->threads[i];
 		struct by_identity key = {thread->tid, thread->start_ns, thread->begin_ns, 0};
-		struct by_id *id = hash_add(&reader->by_id, &thread->id);
 		struct by_identity *identity = hash_add(&reader->by_identity, &key);
 
-		if (!id || !identity)
+		if (!identity)
 			return -ENOMEM;
-		id->thread = identity->thread = (u32)i;
+		identity->thread = (u32)i;
 	}
 	return 0;
 }
@@ -53,59 +47,126 @@ static bool is_in_queue(u64 state)
 	return state >= STATE_RUNQ_WOKEN && state <= STATE_RUNQ_THROTTLED;
 }
 
-/* Whoever has more weight than all others together stays; as the kernel side does it. */
-static void vote(struct cause *cause, u32 waker, u32 waker_kind, u64 ns)
+/*
+ * Rows may take back what an earlier one said, so they are added up as signed numbers. They are
+ * kept in unsigned fields until the last row is read. No sum turns round, whatever the file says.
+ */
+static void add_signed(u64 *sum, sqlite3_stmt *row, int column)
 {
-	if (cause->waker == waker && cause->waker_kind == waker_kind) {
-		cause->waker_ns += ns;
-	} else if (cause->waker_ns >= ns) {
-		cause->waker_ns -= ns;
-	} else {
-		cause->waker = waker;
-		cause->waker_kind = waker_kind;
-		cause->waker_ns = ns - cause->waker_ns;
-	}
+	s64 by = sqlite3_column_int64(row, column), result;
+
+	by = by > SIGNED_MAX ? SIGNED_MAX : by < -SIGNED_MAX ? -SIGNED_MAX : by;
+	if (__builtin_add_overflow((s64)*sum, by, &result) || result > SIGNED_MAX)
+		result = by > 0 ? SIGNED_MAX : -SIGNED_MAX;
+	*sum = (u64)result;
+}
+
+/* What stays below zero in the end is damaged. */
+static void settle(u64 *sum)
+{
+	if ((s64)*sum < 0)
+		*sum = 0;
+}
+
+static int add_waker(struct digest *digest, const struct cause *cause, sqlite3_stmt *row)
+{
+	struct cause_waker key = {
+		.object = cause->object,
+		.thread = cause->thread,
+		.holder = cause->holder,
+		.call = cause->call,
+		.state = cause->state,
+		.waker = (u32)query_u64(row, 6),
+		.waker_kind = (u32)query_u64(row, 7),
+	};
+	struct cause_waker *waker = hash_add(&digest->wakers, &key);
+
+	if (!waker)
+		return -ENOMEM;
+	add_signed(&waker->ns, row, 8);
+	add_signed(&waker->count, row, 9);
+	return 0;
+}
+
+/* Over the whole session, whatever part of it is shown. */
+static void add_to_thread(struct thread *thread, sqlite3_stmt *row, u64 state)
+{
+	add_signed(&thread->ledger_ns, row, 8);
+	if (query_count(row, 10) > thread->end_ns)
+		thread->end_ns = query_count(row, 10);
+	/* What came after the thread's own row, the kernel's counts in it know nothing of. */
+	if (thread->end_ns != thread->counted_ns)
+		return;
+	if (is_on_cpu(state))
+		add_signed(&thread->cpu_ns, row, 8);
+	if (state == STATE_CPU_IRQ || state == STATE_CPU_SOFTIRQ)
+		add_signed(&thread->irq_ns, row, 8);
+	if (is_in_queue(state))
+		add_signed(&thread->runq_ns, row, 8);
 }
 
 static int on_ledger(sqlite3_stmt *row, void *context)
 {
 	struct reader *reader = context;
-	s64 id = sqlite3_column_int64(row, 1);
-	struct by_id *found = hash_find(&reader->by_id, &id);
-	u64 state = query_u64(row, 2), ns = query_count(row, 8);
+	struct digest *digest = reader->digest;
+	s64 index = digest_thread_by_id(digest, sqlite3_column_int64(row, 1));
+	u64 state = query_u64(row, 2);
 	struct thread *thread;
-	struct cause *cause;
+	struct cause key, *cause;
 
-	if (!found)
+	if (index < 0)
 		return 0; /* of nobody: shows as a closure that fails, if it is anyone's */
-	thread = &reader->digest->threads[found->thread];
-	thread->ledger_ns += ns;
-	if (query_count(row, 10) > thread->end_ns)
-		thread->end_ns = query_count(row, 10);
-	/* What came after the thread's own row, the kernel's counts in it know nothing of. */
-	if (thread->end_ns == thread->counted_ns) {
-		thread->cpu_ns += is_on_cpu(state) ? ns : 0;
-		thread->irq_ns += state == STATE_CPU_IRQ || state == STATE_CPU_SOFTIRQ ? ns : 0;
-		thread->runq_ns += is_in_queue(state) ? ns : 0;
-	}
-	if (!thread->is_wanted ||
-	    !digest_window_is_in(reader->digest, sqlite3_column_int64(row, 0)))
+	thread = &digest->threads[index];
+	add_to_thread(thread, row, state);
+	if (!thread->is_wanted || !digest_window_is_in(digest, sqlite3_column_int64(row, 0)))
 		return 0;
-	cause = hash_add(&reader->digest->causes,
-			 &(struct cause){
-				 .thread = found->thread,
-				 .state = state < STATE_LIMIT ? (u8)state : STATE_UNATTRIBUTED,
-				 .call = (u16)query_u64(row, 3),
-				 .object = query_u64(row, 4),
-				 .holder = (u32)query_u64(row, 5),
-			 });
+	key = (struct cause){
+		.thread = (u32)index,
+		.state = state < STATE_LIMIT ? (u8)state : STATE_UNATTRIBUTED,
+		.call = (u16)query_u64(row, 3),
+		.object = query_u64(row, 4),
+		.holder = (u32)query_u64(row, 5),
+	};
+	if (key.holder == thread->tid)
+		key.holder = 0; /* nobody holds a lock against himself: the holder is not known */
+	cause = hash_add(&digest->causes, &key);
 	if (!cause)
 		return -ENOMEM;
 	thread->is_present = true;
-	cause->ns += ns;
-	cause->count += query_count(row, 9);
-	vote(cause, (u32)query_u64(row, 6), (u32)query_u64(row, 7), ns);
-	return 0;
+	add_signed(&cause->ns, row, 8);
+	add_signed(&cause->count, row, 9);
+	return add_waker(digest, &key, row);
+}
+
+/* Sums are complete: who ended most of each cause's time. */
+static void settle_ledger(struct digest *digest)
+{
+	for (size_t i = 0; i < digest->thread_count; i++) {
+		struct thread *thread = &digest->threads[i];
+
+		settle(&thread->ledger_ns);
+		settle(&thread->cpu_ns);
+		settle(&thread->irq_ns);
+		settle(&thread->runq_ns);
+	}
+	for (size_t i = 0; i < digest->causes.count; i++) {
+		struct cause *cause = hash_item(&digest->causes, i);
+
+		settle(&cause->ns);
+		settle(&cause->count);
+	}
+	for (size_t i = 0; i < digest->wakers.count; i++) {
+		struct cause_waker *waker = hash_item(&digest->wakers, i);
+		struct cause *cause = hash_find(&digest->causes, waker);
+
+		settle(&waker->ns);
+		settle(&waker->count);
+		if (!cause || waker->ns <= cause->waker_ns || !waker->waker_kind)
+			continue;
+		cause->waker = waker->waker;
+		cause->waker_kind = waker->waker_kind;
+		cause->waker_ns = waker->ns;
+	}
 }
 
 static struct thread *identified(struct reader *reader, sqlite3_stmt *row, u32 *ret_index)
@@ -172,7 +233,7 @@ int digest_read_ledger(sqlite3 *db, struct digest *digest)
 				  "window, thread_tid, thread_start_ns, thread_begin_ns, begun, "
 				  "ended, failed",
 				  NULL, on_faults, &reader);
-	hash_free(&reader.by_id);
+	settle_ledger(digest);
 	hash_free(&reader.by_identity);
 	return err;
 }

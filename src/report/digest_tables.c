@@ -120,6 +120,8 @@ static int on_hook(sqlite3_stmt *row, void *context)
 	hook->measured_ns = query_count(row, 6);
 	hook->is_rare = query_u64(row, 7);
 	hook->misses = query_count(row, 8);
+	hook->is_scaled = !query_is_null(row, 9);
+	hook->scaled_ns = query_count(row, 9);
 	return 0;
 }
 
@@ -157,6 +159,21 @@ static int on_step(sqlite3_stmt *row, void *context)
 	return 0;
 }
 
+static int on_cover(sqlite3_stmt *row, void *context)
+{
+	struct digest *digest = context;
+	struct cover *cover =
+		query_append(&digest->covers, &digest->cover_count, sizeof(*cover), 4096);
+
+	if (!cover)
+		return -ENOMEM;
+	query_text(row, 0, cover->part, sizeof(cover->part));
+	cover->covered_ns = query_count(row, 1);
+	cover->total_ns = query_count(row, 2);
+	cover->thinned = query_count(row, 3);
+	return 0;
+}
+
 /* One of these, or there are none. */
 static bool is_in(const u32 *list, size_t count, u32 value)
 {
@@ -186,6 +203,7 @@ static int on_thread(sqlite3_stmt *row, void *context)
 	thread->is_kernel = query_u64(row, 8);
 	thread->is_dead = query_u64(row, 9);
 	thread->threads = query_is_null(row, 10) ? 1 : query_count(row, 10);
+	thread->is_sum = thread->threads > 1 || !thread->begin_ns;
 	thread->voluntary = query_count(row, 11);
 	thread->involuntary = query_count(row, 12);
 	thread->kernel_voluntary = query_count(row, 13);
@@ -216,6 +234,8 @@ static int on_process(sqlite3_stmt *row, void *context)
 	process->is_kernel = query_u64(row, 6);
 	process->has_ended = !query_is_null(row, 7);
 	process->exit_code = (s32)sqlite3_column_int64(row, 7);
+	process->ended_ns = query_count(row, 8);
+	query_text(row, 9, process->cgroup, sizeof(process->cgroup));
 	return 0;
 }
 
@@ -229,6 +249,7 @@ static int on_object(sqlite3_stmt *row, void *context)
 		return -ENOMEM;
 	object->kind = (u32)query_u64(row, 1);
 	query_text(row, 2, object->name, sizeof(object->name));
+	object->pid = (u32)query_count(row, 3);
 	return 0;
 }
 
@@ -295,19 +316,22 @@ static const struct {
 	{"syscalls", "call, name", NULL, on_syscall},
 	{"losses", "window, cause, count", NULL, on_loss},
 	{"hooks",
-	 "hook, fallback_of, attached, failure, events, bpf_ns, measured_ns, is_rare, misses", NULL,
-	 on_hook},
+	 "hook, fallback_of, attached, failure, events, bpf_ns, measured_ns, is_rare, misses, "
+	 "scaled_ns",
+	 NULL, on_hook},
 	{"overhead", "window, bpf_ns, user_cpu_ns, rss_bytes, map_bytes, ring_fill_max", NULL,
 	 on_overhead},
 	{"steps", "ts_ns, what, why", "ts_ns", on_step},
+	{"coverage", "part, covered_ns, total_ns, thinned", NULL, on_cover},
 	{"threads",
 	 "id, pid, process_start_ns, tid, start_ns, begin_ns, end_ns, comm, is_kernel, is_dead, "
 	 "threads, voluntary, involuntary, kernel_voluntary, kernel_involuntary, kernel_exec_ns, "
 	 "kernel_delay_ns, missed, unnamed",
 	 NULL, on_thread},
-	{"processes", "pid, start_ns, parent, comm, exe, service, is_kernel, exit_code", NULL,
+	{"processes",
+	 "pid, start_ns, parent, comm, exe, service, is_kernel, exit_code, end_ns, cgroup", NULL,
 	 on_process},
-	{"objects", "id, kind, name", NULL, on_object},
+	{"objects", "id, kind, name, pid", NULL, on_object},
 	{"execs", "ts_ns, pid, start_ns, parent, exe", "ts_ns", on_exec},
 	{"cpus", "window, cpu, use, ns", NULL, on_cpu},
 	{"cpu_queues", "window, cpu, queue_ns, switches, missed", NULL, on_cpu_queue},

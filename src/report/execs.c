@@ -33,7 +33,7 @@ static void follow_threads(const struct digest *digest, const struct process *pr
 	for (size_t i = 0; i < process->thread_count; i++) {
 		const struct thread *thread = &digest->threads[process->first_thread + i];
 
-		if (thread->threads > 1)
+		if (thread->is_sum)
 			continue;
 		*ret_end_ns = thread->end_ns > *ret_end_ns ? thread->end_ns : *ret_end_ns;
 		*ret_is_dead &= thread->is_dead;

@@ -81,9 +81,16 @@ static size_t word_length(const char *text)
 	return length;
 }
 
-void page_wrap(const struct page *page, int at, int indent, const char *text)
+static void put(const struct page *page, const char *text, int indent)
+{
+	if (page->out)
+		fprintf(page->out, "%*s%s", indent, "", text);
+}
+
+int page_wrap(const struct page *page, int at, int indent, const char *text)
 {
 	bool is_first = true; /* of its line: stands there, however long */
+	int lines = 1;
 
 	while (*text) {
 		size_t space = strspn(text, " "), length = word_length(text + space);
@@ -94,15 +101,18 @@ void page_wrap(const struct page *page, int at, int indent, const char *text)
 		text += space + length;
 		width = visible_columns(word);
 		if (!is_first && at + (int)space + width > page->columns) {
-			fprintf(page->out, "\n%*s", indent, "");
+			put(page, "\n", 0);
+			put(page, "", indent);
 			at = indent;
 			space = 0;
+			lines++;
 		}
-		fprintf(page->out, "%*s%s", (int)space, "", word);
+		put(page, word, (int)space);
 		at += (int)space + width;
 		is_first = false;
 	}
-	fputc('\n', page->out);
+	put(page, "\n", 0);
+	return lines;
 }
 
 const char *format_duration(u64 ns, char *buf)
@@ -259,38 +269,4 @@ void format_cause(const struct digest *digest, const struct cause *cause, char *
 
 	format_object(digest, cause->object, object, sizeof(object));
 	snprintf(buf, size, "%s%s%s", call, *call && *object ? " " : "", object);
-}
-
-/* That whoever holds a lock ends the wait for it, or a timer ends a sleep, is no news. */
-static bool is_expected(const struct cause *cause)
-{
-	return (cause->waker && cause->waker == cause->holder) ||
-	       (cause->state == STATE_BLOCKED_DISK && cause->waker_kind == WAKER_DISK) ||
-	       (cause->state == STATE_BLOCKED_SLEEP && cause->waker_kind == WAKER_TIMER);
-}
-
-void format_blame(const struct digest *digest, const struct cause *cause, bool is_shared, char *buf,
-		  size_t size)
-{
-	char who[DIGEST_TEXT];
-
-	*buf = '\0';
-	if (cause->holder) {
-		format_tid(digest, cause->holder, who, sizeof(who));
-		format_add(buf, size, ", %sheld by %s", is_shared ? "mostly " : "", who);
-	}
-	if (is_expected(cause) || is_shared)
-		return;
-	if (cause->waker)
-		format_tid(digest, cause->waker, who, sizeof(who));
-	if (cause->waker_kind == WAKER_RAN && cause->waker)
-		format_add(buf, size, ", %s: %s", context_name(WAKER_RAN), who);
-	else if (cause->waker_kind == WAKER_IDLE)
-		format_add(buf, size, ", its CPU was idle and had to wake up");
-	else if (cause->waker_kind == WAKER_NOT_ALLOWED)
-		format_add(buf, size, ", a CPU was idle, but not allowed to it");
-	else if (cause->waker)
-		format_add(buf, size, ", woken by %s", who);
-	else if (cause->waker_kind >= WAKER_TIMER && cause->waker_kind <= WAKER_INTERRUPT)
-		format_add(buf, size, ", woken by %s", context_name(cause->waker_kind));
 }

@@ -21,13 +21,28 @@ struct page {
 	FILE *out;
 	int columns;
 	bool color;
+	bool whole; /* names are not cut: it is no terminal */
 };
+
+/* Columns that a name may have: all that it needs where names are not cut. */
+#define COLUMNS_WHOLE 4000
+static inline int page_room(const struct page *page, int room)
+{
+	return page->whole ? COLUMNS_WHOLE : room;
+}
+
+/* Rows of a table: --top, or as many as it usually has. */
+static inline size_t page_rows(const struct digest *digest, size_t usual)
+{
+	return digest->options->top ? digest->options->top : usual;
+}
 
 const char *page_ink(const struct page *page, enum ink ink);
 void page_heading(const struct page *page, const char *heading, const char *about);
 
-/* A paragraph of words, wrapped; each line but the first begins with indent spaces. */
-void page_wrap(const struct page *page, int at, int indent, const char *text);
+/* A paragraph of words, wrapped; each line but the first begins with indent spaces. Without
+ * page->out it is only counted: how many lines. */
+int page_wrap(const struct page *page, int at, int indent, const char *text);
 
 /* Room for one value each, in the calling block. */
 #define DURATION(ns)		  format_duration(ns, (char[FORMAT_BYTES]){0})
@@ -56,13 +71,6 @@ void format_tid(const struct digest *digest, u32 tid, char *buf, size_t size);
  * escaped. */
 void format_cause(const struct digest *digest, const struct cause *cause, char *buf, size_t size);
 void format_object(const struct digest *digest, u64 object, char *buf, size_t size);
-
-/*
- * Who made it last: ", held by worker-7 (4711)", ", woken by network"; "" for nobody known. With
- * is_shared the holder is but the main one. Escaped.
- */
-void format_blame(const struct digest *digest, const struct cause *cause, bool is_shared, char *buf,
-		  size_t size);
 
 /* At most so many columns of it, with … where it was cut; escaped. */
 void format_cut(const char *text, int columns, char *buf, size_t size);

@@ -79,7 +79,7 @@ static void print_texts(const struct page *page, const struct grid *grid, size_t
 
 	for (size_t c = 0; c < grid->texts; c++)
 		widths[c] = (int)utf8_columns(grid->cells[row][c]);
-	for (int over = sum(grid, widths, 0, grid->texts) - GAP - room; over > 0;) {
+	for (int over = sum(grid, widths, 0, grid->texts) - GAP - room; over > 0 && !page->whole;) {
 		size_t widest = 0;
 		int by;
 
@@ -164,7 +164,8 @@ static bool make_fit(const struct page *page, struct grid *grid, int *widths)
 	over = columns_over(page, grid, widths);
 	if (over <= 0)
 		return true;
-	if (grid->texts && over <= widths[widest] * 2 / 5 && widths[widest] - over >= LEAST) {
+	if (!page->whole && grid->texts && over <= widths[widest] * 2 / 5 &&
+	    widths[widest] - over >= LEAST) {
 		widths[widest] -= over;
 		return true;
 	}

@@ -48,10 +48,7 @@ static json_t *verdict_to_json(const struct digest *digest)
 	json_t *sentences = json_array();
 	struct verdict verdict;
 
-	if (verdict_find(digest, &verdict)) {
-		json_decref(sentences);
-		return NULL;
-	}
+	verdict_find(digest, &verdict);
 	for (size_t i = 0; i < verdict.count; i++)
 		json_array_append_new(sentences, json_string(verdict.sentences[i]));
 	return sentences;
@@ -125,6 +122,7 @@ int report_print_json(const struct digest *digest, FILE *out)
 	json_write(&writer, "slice", slice_to_json(digest), 0);
 	json_write(&writer, "quality", json_quality(digest), JSON_INDENT(1));
 	json_write(&writer, "verdict", verdict_to_json(digest), JSON_INDENT(1));
+	json_write_findings(&writer, digest);
 	json_begin(&writer, "processes", '[');
 	for (size_t i = 0; !writer.err && i < digest->process_count; i++)
 		if (digest->processes[i].is_present)

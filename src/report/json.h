@@ -31,6 +31,9 @@ void json_write(struct json_writer *writer, const char *key, json_t *value, size
 void json_begin(struct json_writer *writer, const char *key, char bracket);
 void json_end(struct json_writer *writer, char bracket);
 
+/* findings[] and chains[]. */
+void json_write_findings(struct json_writer *writer, const struct digest *digest);
+
 /* signals, slow[], lists, remarks and shares[]. */
 void json_write_signals(struct json_writer *writer, const struct digest *digest);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "json.h"
 #include "quality.h"
+#include "unwind_capacity.h"
 
 static json_t *losses_to_json(const struct digest *digest)
 {
@@ -16,22 +17,6 @@ static json_t *losses_to_json(const struct digest *digest)
 	return lost;
 }
 
-static json_t *overhead_to_json(const struct digest *digest)
-{
-	const struct overhead *overhead = &digest->overhead;
-	json_t *by_hook = json_object();
-
-	for (size_t i = 0; i < digest->hook_count; i++)
-		json_object_set_new(by_hook, digest->hooks[i].name,
-				    json_number(digest->hooks[i].bpf_ns));
-	return json_pack(
-		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "bpf_ns", by_hook, "bpf_total_ns",
-		json_number(overhead->bpf_ns), "bpf_windows", json_number(overhead->bpf_windows),
-		"user_cpu_ns", json_number(overhead->user_cpu_ns), "rss_bytes",
-		json_number(overhead->rss_bytes), "map_bytes", json_number(overhead->map_bytes),
-		"ring_fill_max", json_number(overhead->ring_fill_max));
-}
-
 /* Counts of hooks are not by window: nor is the time that they are divided by. */
 static u64 session_ns(const struct digest *digest)
 {
@@ -40,6 +25,34 @@ static u64 session_ns(const struct digest *digest)
 	if (ended_ns > digest->start_ns)
 		return ended_ns - digest->start_ns;
 	return digest->end_ns > digest->start_ns ? digest->end_ns - digest->start_ns : 0;
+}
+
+/* By window, or measured for a part of the time, and taken to be the same in the rest. */
+static u64 whole_session(const struct digest *digest, const struct hook *hook)
+{
+	u64 measured_ns = hook->measured_ns, wall_ns = session_ns(digest);
+
+	if (hook->is_scaled)
+		return hook->scaled_ns;
+	if (!measured_ns || measured_ns >= wall_ns)
+		return hook->bpf_ns;
+	return (u64)((double)hook->bpf_ns * (double)wall_ns / (double)measured_ns);
+}
+
+static json_t *overhead_to_json(const struct digest *digest)
+{
+	const struct overhead *overhead = &digest->overhead;
+	json_t *by_hook = json_object();
+
+	for (size_t i = 0; i < digest->hook_count; i++)
+		json_object_set_new(by_hook, digest->hooks[i].name,
+				    json_number(whole_session(digest, &digest->hooks[i])));
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "bpf_ns", by_hook, "bpf_total_ns",
+		json_number(overhead->bpf_ns), "bpf_windows", json_number(overhead->bpf_windows),
+		"user_cpu_ns", json_number(overhead->user_cpu_ns), "rss_bytes",
+		json_number(overhead->rss_bytes), "map_bytes", json_number(overhead->map_bytes),
+		"ring_fill_max", json_number(overhead->ring_fill_max));
 }
 
 static json_t *text_or_null(const char *text)
@@ -58,10 +71,12 @@ static json_t *hooks_to_json(const struct digest *digest)
 
 		json_array_append_new(
 			hooks,
-			json_pack("{s:s, s:o, s:b, s:o, s:o, s:f, s:o, s:b}", "hook", hook->name,
-				  "fallback_of", text_or_null(hook->fallback_of), "attached",
-				  hook->is_attached, "failure", text_or_null(hook->failure),
-				  "events", json_number(hook->events), "rate", rate, "misses",
+			json_pack("{s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:f, s:o, s:b}", "hook",
+				  hook->name, "fallback_of", text_or_null(hook->fallback_of),
+				  "attached", hook->is_attached, "failure",
+				  text_or_null(hook->failure), "events", json_number(hook->events),
+				  "bpf_ns", json_number(hook->bpf_ns), "measured_ns",
+				  json_number(hook->measured_ns), "rate", rate, "misses",
 				  json_number(hook->misses), "is_rare", hook->is_rare));
 	}
 	return hooks;
@@ -100,13 +115,28 @@ static json_t *steps_to_json(const struct digest *digest)
 	return steps;
 }
 
+static json_t *unwind_to_json(const struct digest *digest)
+{
+	struct unwind_capacity capacity;
+
+	unwind_capacity_find(digest, &capacity);
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rows_capacity",
+			 json_number(capacity.rows), "rows_most", json_number(capacity.most),
+			 "pages_asked", json_number(capacity.asked), "pages_again",
+			 json_number(capacity.again), "pages_refused",
+			 json_number(capacity.refused), "pages_evicted",
+			 json_number(capacity.evicted), "files_or_processes_refused",
+			 json_number(capacity.files_or_processes), "incomplete",
+			 json_number(capacity.incomplete));
+}
+
 json_t *json_quality(const struct digest *digest)
 {
 	struct quality quality;
 
 	quality_find(digest, &quality);
 	return json_pack(
-		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}",
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"closure_error_ns", json_number(quality.closure_error_ns), "unattributed_ns",
 		json_number(quality.unattributed_ns), "wall_ns", json_number(quality.wall_ns),
 		"threads", json_number(quality.threads), "lost", losses_to_json(digest),
@@ -114,5 +144,6 @@ json_t *json_quality(const struct digest *digest)
 		json_number(quality.miscounted), "unnamed_waits", json_number(quality.unnamed),
 		"writer_was_killed", digest->is_killed, "overhead", overhead_to_json(digest),
 		"hooks", hooks_to_json(digest), "checks", checks_to_json(&quality), "steps",
-		steps_to_json(digest), "stacks", json_stacks_quality(digest));
+		steps_to_json(digest), "stacks", json_stacks_quality(digest), "unwind",
+		unwind_to_json(digest));
 }

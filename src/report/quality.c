@@ -43,7 +43,7 @@ static void add(struct quality *quality, struct sums *sums, const struct thread 
 {
 	u64 wall = thread->end_ns > thread->begin_ns ? thread->end_ns - thread->begin_ns : 0;
 
-	quality->threads += thread->threads;
+	quality->threads += thread_number(thread);
 	quality->closure_error_ns += distance(thread->ledger_ns, wall);
 	quality->session_wall_ns += wall;
 	quality->missed += thread->missed;

@@ -1,33 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../base/clock.h"
 #include "../base/log.h"
+#include "../base/text.h"
 #include "digest.h"
 #include "json.h"
 #include "text.h"
 #include "text_signals.h"
 #include "text_stacks.h"
+#include "verdict.h"
 
 #define COLUMNS_DEFAULT 80
 #define COLUMNS_MIN	40
 #define COLUMNS_MAX	200 /* a longer line is hard to follow */
+#define SLICE_MAX_NS	1000000000000000000ULL
+
+/* The first screen answers; what follows are the details. */
+static int print_report(const struct digest *digest, const struct page *page)
+{
+	int err = text_first(digest, page);
+
+	text_where(digest, page);
+	if (digest_is_of_one(digest) || digest->options->threads)
+		text_processes(digest, page);
+	if (!err)
+		err = text_why(digest, page);
+	if (!err)
+		err = text_hot(digest, page);
+	if (!err)
+		err = text_calls(digest, page);
+	text_signals(digest, page);
+	text_quality_details(digest, page);
+	text_again(digest, page);
+	return err;
+}
 
 static int print_text(const struct digest *digest, FILE *out)
 {
 	const struct report_options *options = digest->options;
-	struct page page = {.out = out, .color = options->color, .columns = options->columns};
-	int err;
+	struct page page = {.out = out,
+			    .color = options->color,
+			    .columns = options->columns,
+			    .whole = options->whole};
 
 	if (!page.columns)
 		page.columns = COLUMNS_DEFAULT;
 	page.columns = page.columns < COLUMNS_MIN ? COLUMNS_MIN : page.columns;
-	page.columns = page.columns > COLUMNS_MAX ? COLUMNS_MAX : page.columns;
+	/* A terminal may be wider than is easy to read; who sets COLUMNS wants just that. */
+	if (!page.whole && page.columns > COLUMNS_MAX)
+		page.columns = COLUMNS_MAX;
+	if (!(options->cpus || options->execs || options->signals || options->stacks ||
+	      options->why))
+		return print_report(digest, &page);
 	text_quality(digest, &page);
 	if (options->cpus)
 		text_cpus(digest, &page);
@@ -39,21 +68,7 @@ static int print_text(const struct digest *digest, FILE *out)
 	}
 	if (options->stacks)
 		return text_stacks(digest, &page);
-	if (options->why)
-		return text_state(digest, &page);
-	if (options->cpus || options->execs)
-		return 0;
-	text_verdict(digest, &page);
-	text_where(digest, &page);
-	text_processes(digest, &page);
-	err = text_why(digest, &page);
-	if (!err)
-		err = text_hot(digest, &page);
-	if (!err)
-		err = text_calls(digest, &page);
-	text_signals(digest, &page);
-	text_again(digest, &page);
-	return err;
+	return options->why ? text_state(digest, &page) : 0;
 }
 
 int report_print(sqlite3 *db, const struct report_options *options, FILE *out)
@@ -76,33 +91,16 @@ int report_print(sqlite3 *db, const struct report_options *options, FILE *out)
 	return err;
 }
 
-/* "10s", "1.5s", "500ms", bare seconds, of which length characters: 0 or -EINVAL. */
-static int parse_time(const char *text, size_t length, u64 *ret_ns)
+/* One end of a slice, of which length characters: 0 or -EINVAL. */
+static int parse_end(const char *text, size_t length, u64 *ret_ns)
 {
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = {{"", 1e9}, {"s", 1e9},  {"ms", 1e6},   {"us", 1e3},
-		     {"ns", 1}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
-	char copy[32], *end;
-	double value;
+	char copy[32];
 
-	if (!length || length >= sizeof(copy) || !isdigit((unsigned char)*text))
+	if (length >= sizeof(copy))
 		return -EINVAL;
 	memcpy(copy, text, length);
 	copy[length] = '\0';
-	if (copy[strspn(copy, "0123456789.")] == 'e' || strpbrk(copy, "xX"))
-		return -EINVAL; /* strtod would take more than people mean */
-	value = strtod(copy, &end);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(end, units[i].name) != 0)
-			continue;
-		if (value * units[i].ns > 1e18)
-			return -EINVAL;
-		*ret_ns = (u64)(value * units[i].ns + 0.5);
-		return 0;
-	}
-	return -EINVAL;
+	return text_parse_seconds(copy, 0, SLICE_MAX_NS, ret_ns) ? -EINVAL : 0;
 }
 
 int report_parse_slice(const char *text, u64 *ret_from_ns, u64 *ret_to_ns)
@@ -112,9 +110,9 @@ int report_parse_slice(const char *text, u64 *ret_from_ns, u64 *ret_to_ns)
 
 	if (text[length] != '-' || (!length && !text[1]))
 		return -EINVAL;
-	if (length && parse_time(text, length, &from_ns))
+	if (length && parse_end(text, length, &from_ns))
 		return -EINVAL;
-	if (text[length + 1] && parse_time(text + length + 1, strlen(text + length + 1), &to_ns))
+	if (text[length + 1] && parse_end(text + length + 1, strlen(text + length + 1), &to_ns))
 		return -EINVAL;
 	if (to_ns <= from_ns)
 		return -EINVAL;

@@ -27,6 +27,8 @@ struct report_options {
 	bool stacks;  /* stacks instead of the report */
 	bool color;
 	int columns; /* 0: 80 */
+	bool whole;  /* names are not cut, however long: the output is no terminal */
+	u32 top;     /* rows of each table; 0: as many as it usually has */
 	u32 pids[REPORT_PIDS_MAX];
 	size_t pid_count; /* 0: all */
 	u32 tids[REPORT_PIDS_MAX];

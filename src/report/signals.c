@@ -81,10 +81,22 @@ static int on_share(sqlite3_stmt *row, void *context)
 	return 0;
 }
 
+static bool is_series(sqlite3_stmt *row)
+{
+	char name[64];
+
+	query_text(row, 0, name, sizeof(name));
+	return !strcmp(name, "series");
+}
+
 static int on_label(sqlite3_stmt *row, void *context)
 {
 	struct digest *digest = context;
-	const u64 key[2] = {(u64)signals_column(row, 0), query_u64(row, 1)};
+	const u64 id = query_u64(row, 1);
+	/* Commands are of all signals. */
+	const u64 key[2] = {id & SERIES_COMMAND && is_series(row) ? SIG_SERIES
+								  : (u64)signals_column(row, 0),
+			    id};
 	struct label_row *label = key[0] ? hash_add(&digest->signals.labels, key) : NULL;
 
 	/* Without it there is a number to show. */

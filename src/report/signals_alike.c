@@ -9,23 +9,24 @@
 
 #include "digest.h"
 
-struct group {
+struct alike_group {
 	char comm[DIGEST_COMM];
 	u64 object, more;
 	u32 kind, detail;
 	/* the key ends here */
 	struct series_row *row; /* the only one, or the sum */
 	u64 count;
+	const char *command; /* a row of it is of all processes of the name: what it is called */
 };
-#define GROUP_KEY_BYTES __builtin_offsetof(struct group, row)
+#define ALIKE_KEY_BYTES __builtin_offsetof(struct alike_group, row)
 
 static void key_of(const struct digest *digest, const struct series_row *row,
-		   struct group *ret_group)
+		   struct alike_group *ret_group)
 {
 	const struct series_key *key = &row->key;
-	const char *comm = key->tgid ? series_comm(digest, key->tgid, key->start_ns) : "";
+	const char *comm = series_comm(digest, key->tgid, key->start_ns);
 
-	*ret_group = (struct group){
+	*ret_group = (struct alike_group){
 		.kind = key->kind,
 		.detail = key->detail,
 		.object = key->object,
@@ -53,8 +54,10 @@ static void add_row(struct series_row *to, const struct series_row *from)
 }
 
 /* The second of a group makes it one: the rows themselves stay as they are. */
-static int join(struct group *group, struct series_row *row)
+static int join(struct alike_group *group, struct series_row *row)
 {
+	if (!row->key.tgid && row->key.start_ns & SERIES_COMMAND)
+		group->command = row->process;
 	if (!group->count++) {
 		group->row = row;
 		return 0;
@@ -76,13 +79,17 @@ static int join(struct group *group, struct series_row *row)
 	return 0;
 }
 
-static void name_group(struct group *group)
+static void name_group(struct alike_group *group)
 {
 	char name[DIGEST_COMM + 32];
 
 	if (group->count < 2)
 		return;
-	snprintf(name, sizeof(name), "%llu x %s", (unsigned long long)group->count, group->comm);
+	if (group->command)
+		snprintf(name, sizeof(name), "%s", group->command);
+	else
+		snprintf(name, sizeof(name), "%llu x %s", (unsigned long long)group->count,
+			 group->comm);
 	group->row->process = strdup(name);
 	if (!group->row->process)
 		group->row->process = "";
@@ -109,9 +116,9 @@ int signals_find_alike(const struct digest *digest, struct measured *of)
 	struct hash groups;
 	int err = 0;
 
-	hash_init(&groups, sizeof(struct group), GROUP_KEY_BYTES, SIGNALS_ROWS_MAX);
+	hash_init(&groups, sizeof(struct alike_group), ALIKE_KEY_BYTES, SIGNALS_ROWS_MAX);
 	for (size_t i = 0; !err && i < of->row_count; i++) {
-		struct group key, *group;
+		struct alike_group key, *group;
 
 		key_of(digest, of->rows[i], &key);
 		group = hash_add(&groups, &key);
@@ -121,7 +128,7 @@ int signals_find_alike(const struct digest *digest, struct measured *of)
 	if (!of->alike)
 		err = -ENOMEM;
 	for (size_t i = 0; i < groups.count; i++) {
-		struct group *group = hash_item(&groups, i);
+		struct alike_group *group = hash_item(&groups, i);
 		struct alike_series one = {.row = group->row, .processes = group->count};
 
 		name_group(group);

@@ -169,20 +169,44 @@ static const struct process *find_process(const struct digest *digest, u64 pid, 
 	return NULL;
 }
 
+/* All processes of a command share a series where there are too many of them. */
+static const char *command_of(const struct digest *digest, u64 id)
+{
+	const u64 key[2] = {SIG_SERIES, id};
+	const struct label_row *label =
+		id & SERIES_COMMAND ? hash_find(&digest->signals.labels, key) : NULL;
+
+	return label ? label->name : "";
+}
+
 const char *series_comm(const struct digest *digest, u64 pid, u64 start_ns)
 {
-	const struct process *process = find_process(digest, pid, start_ns);
-	const struct thread *leader = process ? NULL : digest_by_tid(digest, (u32)pid);
+	const struct process *process = pid ? find_process(digest, pid, start_ns) : NULL;
+	const struct thread *leader = pid && !process ? digest_by_tid(digest, (u32)pid) : NULL;
+
+	if (!pid)
+		return command_of(digest, start_ns);
 
 	return process ? process->comm : leader ? leader->comm : "";
 }
 
+static unsigned long long processes_of(const struct digest *digest, const char *comm)
+{
+	unsigned long long count = 0;
+
+	for (size_t i = 0; i < digest->process_count; i++)
+		count += !strcmp(digest->processes[i].comm, comm);
+	return count;
+}
+
 void series_process_text(const struct digest *digest, u64 pid, u64 start_ns, char *buf, size_t size)
 {
-	const char *comm = pid ? series_comm(digest, pid, start_ns) : "";
+	const char *comm = series_comm(digest, pid, start_ns);
 
 	*buf = '\0';
-	if (*comm)
+	if (*comm && !pid)
+		snprintf(buf, size, "%s (%llu processes)", comm, processes_of(digest, comm));
+	else if (*comm)
 		snprintf(buf, size, "%s (%" PRIu64 ")", comm, (uint64_t)pid);
 	else if (pid)
 		snprintf(buf, size, "pid %" PRIu64, (uint64_t)pid);

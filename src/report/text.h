@@ -9,8 +9,17 @@
 #include "digest.h"
 #include "format.h"
 
+/* What was measured, and how far it can be trusted. */
+void text_head(const struct digest *digest, const struct page *page);
 void text_quality(const struct digest *digest, const struct page *page);
-void text_verdict(const struct digest *digest, const struct page *page);
+
+/* The same in the report: a line and what is worst; the details come at its end. */
+void text_quality_brief(const struct digest *digest, const struct page *page);
+void text_quality_details(const struct digest *digest, const struct page *page);
+
+/* Head, quality, verdict, who uses the CPUs, findings: within a screen. */
+int text_first(const struct digest *digest, const struct page *page);
+void text_host(const struct digest *digest, const struct page *page);
 void text_where(const struct digest *digest, const struct page *page);
 void text_processes(const struct digest *digest, const struct page *page);
 int text_why(const struct digest *digest, const struct page *page);

@@ -138,7 +138,7 @@ void text_histogram(const struct digest *digest, const struct page *page, const 
 		return;
 	add_up(hist, &rows);
 	add_mark(&rows, "p50", hist_percentile(hist, 0.5));
-	add_mark(&rows, "p90", hist_percentile(hist, 0.9));
+	add_mark(&rows, "p95", hist_percentile(hist, 0.95));
 	add_mark(&rows, "p99", hist_percentile(hist, 0.99));
 	if (tick_ns)
 		add_mark(&rows, of->view->tick_mark, tick_ns);

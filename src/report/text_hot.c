@@ -12,15 +12,14 @@
 #define NAME_COLUMNS 50
 
 /*
- * "leaf ← caller ← …": callers as long as most of it came through them, and there is room on two
- * lines.
+ * "leaf ← caller ← …": callers as long as most of the leaf's samples came through them, and there
+ * is room on two lines. Returns the weight of the path as it is printed.
  */
-static void print_line(const struct profile *profile, const struct page *page, int at,
-		       const struct calltree *tree, u32 index)
+static u64 add_path(const struct profile *profile, const struct page *page, int at,
+		    const struct calltree *tree, u32 index, char *line, size_t size)
 {
-	u64 most = calltree_node(tree, index)->sum.weight_ns / 2;
-	size_t room = 2 * (size_t)(page->columns - at) - NAME_COLUMNS / 2;
-	char line[2 * HOT_CALLERS * (NAME_COLUMNS * 4 + 16)] = "";
+	u64 most = calltree_node(tree, index)->sum.weight_ns / 2, weight = 0;
+	size_t room = (size_t)page_room(page, 2 * (page->columns - at) - NAME_COLUMNS / 2);
 
 	for (; index != PROFILE_NONE; index = calltree_node(tree, index)->first_child) {
 		const struct calltree_node *node = calltree_node(tree, index);
@@ -28,14 +27,33 @@ static void print_line(const struct profile *profile, const struct page *page, i
 
 		if (node->sum.weight_ns < most)
 			break;
-		format_function(profile, node->function, node->is_inlined, NAME_COLUMNS, name,
-				sizeof(name));
+		format_function(profile, node->function, node->is_inlined,
+				page_room(page, NAME_COLUMNS), name, sizeof(name));
 		if (*line && utf8_columns(line) + utf8_columns(name) + 3 > room) {
-			format_add(line, sizeof(line), " ← …");
+			format_add(line, size, " ← …");
 			break;
 		}
-		format_add(line, sizeof(line), "%s%s", *line ? " ← " : "", name);
+		format_add(line, size, "%s%s", *line ? " ← " : "", name);
+		weight = node->sum.weight_ns;
 	}
+	return weight;
+}
+
+/* How much of the state ended in this function, and how much came on this path. */
+static void print_hot(const struct profile *profile, const struct page *page,
+		      const struct calltree *tree, u32 index, const struct profile_sum *whole)
+{
+	const struct calltree_node *node = calltree_node(tree, index);
+	char line[2 * HOT_CALLERS * (NAME_COLUMNS * 4 + 16)] = "", effective[FORMAT_BYTES + 4] = "";
+	u64 path;
+	int at;
+
+	if (!profile_is_even(whole))
+		snprintf(effective, sizeof(effective), " (%s)", EFFECTIVE(&node->sum));
+	at = 2 + 7 + 1 + 7 + 1 + 6 + (int)strlen(effective) + 2;
+	path = add_path(profile, page, at, tree, index, line, sizeof(line));
+	fprintf(page->out, "  %7s %7s %6s%s  ", COLUMN_SHARE(node->sum.weight_ns, whole->weight_ns),
+		COLUMN_SHARE(path, whole->weight_ns), NUMBER(node->sum.count), effective);
 	page_wrap(page, at, at + 2, line);
 }
 
@@ -63,24 +81,19 @@ int text_hot(const struct digest *digest, const struct page *page)
 	if (!err)
 		err = calltree_sort(&tree, profile, false);
 	state = ESCAPED(digest->state_names[group->state]);
-	format_add(about, sizeof(about), " of %s: share, samples%s; more: --why %s", state,
-		   profile_is_even(&group->sum) ? "" : " (effective)", state);
+	format_add(about, sizeof(about),
+		   " of %s, as shares of its samples: all that end in this function, those on "
+		   "this path; samples%s of the function; more: --why %s",
+		   state, profile_is_even(&group->sum) ? "" : " (effective)", state);
 	if (!err)
 		page_heading(page, "HOT STACKS", about);
 	index = err ? PROFILE_NONE : calltree_node(&tree, 0)->first_child;
-	for (int i = 0; index != PROFILE_NONE && i < HOT_SHOWN; i++) {
+	for (size_t i = 0; index != PROFILE_NONE && i < page_rows(digest, HOT_SHOWN); i++) {
 		const struct calltree_node *node = calltree_node(&tree, index);
-		int at;
 
 		if (i && node->sum.weight_ns < group->sum.weight_ns / HOT_SHARE)
 			break;
-		at = fprintf(page->out, "  %7s %6s",
-			     COLUMN_SHARE(node->sum.weight_ns, group->sum.weight_ns),
-			     NUMBER(node->sum.count));
-		if (!profile_is_even(&group->sum))
-			at += fprintf(page->out, " (%s)", EFFECTIVE(&node->sum));
-		at += fprintf(page->out, "  ");
-		print_line(profile, page, at, &tree, index);
+		print_hot(profile, page, &tree, index, &group->sum);
 		index = node->next;
 	}
 	calltree_free(&tree);

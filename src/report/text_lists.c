@@ -123,8 +123,9 @@ static void fill(const struct digest *digest, const struct list_rows *list, size
 static void print_list(const struct digest *digest, const struct page *page,
 		       const struct signal_list *about, const struct list_rows *list)
 {
-	size_t most =
-		digest->options->signals && about->shown < SHOWN_ALONE ? SHOWN_ALONE : about->shown;
+	size_t most = page_rows(digest, digest->options->signals && about->shown < SHOWN_ALONE
+						? SHOWN_ALONE
+						: about->shown);
 	struct grid *grid = list->row_count ? calloc(1, sizeof(*grid)) : NULL;
 	char heads[SIGNALS_COLUMNS_MAX][LIST_HEAD_BYTES], line[512] = "";
 

@@ -55,7 +55,7 @@ int text_parts(const struct digest *digest, const struct page *page,
 	size_t shown = 0;
 
 	print_heads(page, options, with_effective);
-	for (; !err && shown < parts.count && shown < PARTS_SHOWN; shown++) {
+	for (; !err && shown < parts.count && shown < page_rows(digest, PARTS_SHOWN); shown++) {
 		const struct stack_part *part = hash_item(&parts, shown);
 		const struct profile_sum *sum = by_self ? &part->self : &part->total;
 		char name[2 * PROFILE_NAME_BYTES];
@@ -73,7 +73,7 @@ int text_parts(const struct digest *digest, const struct page *page,
 			at += fprintf(page->out, " %9s", EFFECTIVE(sum));
 		at += fprintf(page->out, "  ");
 		part_name(&digest->profile, part, options->by == STACKS_BY_MODULE,
-			  page->columns - at, name, sizeof(name));
+			  page_room(page, page->columns - at), name, sizeof(name));
 		fprintf(page->out, "%s\n", name);
 	}
 	for (size_t i = shown; !err && i < parts.count; i++)

@@ -44,7 +44,7 @@ static bool is_column(const struct series_field *field)
 /* Where several measures are in one table, what one sums besides is left out. */
 static void add_heads(const struct measured *of, u32 kind, bool is_mixed, struct grid *grid)
 {
-	static const char *const numbers[] = {"count", "total", "p50", "p90", "p99", "max"};
+	static const char *const numbers[] = {"count", "total", "p50", "p95", "p99", "max"};
 	const struct series_field *fields[FIELDS] = {&of->view->detail, &of->view->object,
 						     &of->view->more};
 
@@ -108,7 +108,7 @@ static void add_numbers(enum series_unit unit, const struct hist *hist, struct g
 	}
 	add_text(grid, column, VALUE(unit, hist->sum));
 	add_text(grid, column, VALUE(unit, hist_percentile(hist, 0.5)));
-	add_text(grid, column, VALUE(unit, hist_percentile(hist, 0.9)));
+	add_text(grid, column, VALUE(unit, hist_percentile(hist, 0.95)));
 	add_text(grid, column, VALUE(unit, hist_percentile(hist, 0.99)));
 	add_text(grid, column, VALUE(unit, hist->max));
 }
@@ -201,8 +201,9 @@ static size_t add_measure(const struct digest *digest, const struct measured *of
 void text_series(const struct digest *digest, const struct page *page, const struct measured *of,
 		 u32 kind)
 {
-	size_t most = digest->options->signals ? SHOWN_ALONE
-					       : at_least(SHOWN / text_measures(of), SHOWN_LEAST);
+	size_t usual = digest->options->signals ? SHOWN_ALONE
+						: at_least(SHOWN / text_measures(of), SHOWN_LEAST);
+	size_t most = page_rows(digest, usual);
 	struct series_table *table = calloc(1, sizeof(*table));
 	u64 rest = of->measures[kind].all.sum;
 	size_t series;
@@ -224,7 +225,7 @@ void text_series(const struct digest *digest, const struct page *page, const str
 void text_series_mixed(const struct digest *digest, const struct page *page,
 		       const struct measured *of)
 {
-	size_t most = at_least(SHOWN_MIXED / text_measures(of), 1), series = 0;
+	size_t most = page_rows(digest, at_least(SHOWN_MIXED / text_measures(of), 1)), series = 0;
 	struct series_table *table = calloc(1, sizeof(*table));
 
 	if (!table)

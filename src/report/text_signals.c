@@ -140,9 +140,8 @@ static void print_unmatched(const struct digest *digest, const struct page *page
 	format_add(line, sizeof(line), "unmatched: %s (%s): ", NUMBER(all),
 		   SHARE(all, all + count));
 	format_add(line, sizeof(line),
-		   "starts that were given up %s, ends without a start %s, starts without an end "
-		   "within "
-		   "--pair-limit %s",
+		   "starts replaced by another start %s, ends without a start %s, starts without "
+		   "an end within --pair-limit %s",
 		   NUMBER(starts), NUMBER(ends), NUMBER(expired));
 	print_line(page, "", line);
 }
@@ -153,22 +152,21 @@ static void print_share(const struct page *page, const struct measured *of)
 	char line[512] = "";
 
 	if (share->folded) {
-		format_add(line, sizeof(line),
-			   "(other): %s value%s of more keys than the signal has places for, %s",
-			   NUMBER(share->folded), share->folded == 1 ? " is" : "s are",
+		format_add(line, sizeof(line), "(other): %s value%s in keys beyond the limit of %s",
+			   NUMBER(share->folded), share->folded == 1 ? "" : "s",
 			   NUMBER(share->limit));
 		print_line(page, "", line);
 	}
 	*line = '\0';
 	if (share->lost)
-		format_add(line, sizeof(line), "lost: %s value%s, for which there was no place; ",
+		format_add(line, sizeof(line), "lost: %s value%s, as the table was full; ",
 			   NUMBER(share->lost), share->lost == 1 ? "" : "s");
 	if (share->unpaired)
-		format_add(line, sizeof(line), "%s start%s found no place to wait for an end; ",
+		format_add(line, sizeof(line), "%s start%s not stored, as the table was full; ",
 			   NUMBER(share->unpaired), share->unpaired == 1 ? "" : "s");
 	if (share->slow_unspoken)
 		format_add(line, sizeof(line),
-			   "%s slow event%s not listed, for too many came at once; ",
+			   "%s slow event%s not listed: more than the limit per second; ",
 			   NUMBER(share->slow_unspoken),
 			   share->slow_unspoken == 1 ? " is" : "s are");
 	if (*line) {
@@ -189,25 +187,20 @@ static void print_measures(const struct digest *digest, const struct page *page,
 	}
 }
 
-/* Until when it was measured, if that was not the end. */
-static void print_end(const struct digest *digest, const struct page *page,
-		      const struct measured *of)
+/* How much of the time it covers, if that is not all. */
+static void print_cover(const struct digest *digest, const struct page *page,
+			const struct measured *of)
 {
-	char what[64], line[256] = "";
+	const struct cover *cover = digest_partial_cover(digest, of->name);
+	char line[256] = "";
 
-	snprintf(what, sizeof(what), "signal %s off", of->name);
-	for (size_t i = 0; i < digest->step_count; i++) {
-		const struct step *step = &digest->steps[i];
-
-		if (strcmp(step->what, what) || step->ts_ns < digest->start_ns)
-			continue;
-		format_add(line, sizeof(line),
-			   "measured until %s, then given up for its cost: --max-overhead allows "
-			   "more",
-			   DURATION(step->ts_ns - digest->start_ns));
-		print_line(page, "! ", line);
+	if (!cover)
 		return;
-	}
+	format_add(line, sizeof(line),
+		   "covers %.1f of %.1f s: off for the rest to limit the overhead; raise "
+		   "--max-overhead",
+		   (double)cover->covered_ns / 1e9, (double)cover->total_ns / 1e9);
+	print_line(page, "! ", line);
 }
 
 static void print_nothing(const struct digest *digest, const struct page *page,
@@ -217,10 +210,10 @@ static void print_nothing(const struct digest *digest, const struct page *page,
 
 	/* Of a probe that somebody chose, and that nobody came to. */
 	if (of->view->is_not_offered && !unmatched_of(of))
-		format_add(line, sizeof(line),
-			   ": in %s no process that is followed came by; is it called by this "
-			   "name, and from this file?",
-			   DURATION(digest->end_ns - digest->begin_ns));
+		format_add(
+			line, sizeof(line),
+			": no target process reached it in %s; check the symbol name and the file",
+			DURATION(digest->end_ns - digest->begin_ns));
 	print_line(page, "", line);
 }
 
@@ -243,7 +236,7 @@ static void print_signal(const struct digest *digest, const struct page *page,
 		text_series_mixed(digest, page, of);
 	else
 		print_measures(digest, page, of);
-	print_end(digest, page, of);
+	print_cover(digest, page, of);
 	if (!text_measures(of))
 		print_nothing(digest, page, of);
 	if (is_short)

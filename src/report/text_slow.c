@@ -81,7 +81,7 @@ static void print_event(const struct digest *digest, const struct page *page,
 	series_process_text(digest, slow->key.tgid, slow->key.start_ns, process, sizeof(process));
 	series_field_text(digest, of, &of->view->object, slow->key.object, object, sizeof(object));
 	series_row_text(digest, of, &row, text, sizeof(text));
-	add_subject(text, object, page->columns - at - 2, line, sizeof(line));
+	add_subject(text, object, page_room(page, page->columns - at - 2), line, sizeof(line));
 	if (slow->tid && slow->tid != slow->key.tgid)
 		format_add(line, sizeof(line), ", tid %u", slow->tid);
 	format_add(line, sizeof(line), ", until %s", DURATION(end_ns));
@@ -99,7 +99,8 @@ void text_slow(const struct digest *digest, const struct page *page, const struc
 {
 	/* dwell trace has told them one by one. */
 	bool are_told = of->view->is_not_offered;
-	size_t most = digest->options->signals && !are_told ? SHOWN_ALONE : SHOWN;
+	size_t most =
+		page_rows(digest, digest->options->signals && !are_told ? SHOWN_ALONE : SHOWN);
 	u64 all = of->slow_count + of->slow_left_out;
 
 	if (!of->slow_count)

@@ -106,7 +106,7 @@ static void print_node(const struct printer *printer, u32 index, int depth, bool
 	is_closed = is_closed && node->first_child != PROFILE_NONE;
 	at += 2 * is_closed;
 	format_function(&printer->digest->profile, node->function, node->is_inlined,
-			printer->page->columns - at, name, sizeof(name));
+			page_room(printer->page, printer->page->columns - at), name, sizeof(name));
 	fprintf(printer->page->out, "%s%s\n", is_closed ? "+ " : "", name);
 }
 
@@ -117,7 +117,7 @@ static void print_rest(const struct printer *printer, const struct profile_sum *
 	int at = print_sum(printer, sum) + print_indent(printer, depth);
 	char cut[128];
 
-	format_cut(what, printer->page->columns - at, cut, sizeof(cut));
+	format_cut(what, page_room(printer->page, printer->page->columns - at), cut, sizeof(cut));
 	fprintf(printer->page->out, "%s%s%s\n", page_ink(printer->page, INK_FAINT), cut,
 		page_ink(printer->page, INK_PLAIN));
 }
@@ -340,7 +340,8 @@ static int print_tree(const struct digest *digest, const struct page *page,
 			printer.with_effective ? " effective" : "", page_ink(page, INK_PLAIN));
 		print_processes(&printer);
 		if (tree.cut)
-			fprintf(page->out, "  of %s samples the inner calls found no room\n",
+			fprintf(page->out,
+				"  inner calls of %s samples are not shown: the tree is full\n",
 				NUMBER(tree.cut));
 	}
 	calltree_free(&tree);

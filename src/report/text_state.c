@@ -47,7 +47,7 @@ static void find_told(const struct digest *digest, struct told *ret_told)
 		thread_account(digest, &digest->threads[i], &account);
 		for (int state = 0; state < STATE_LIMIT; state++)
 			ns += is_asked(digest, state) ? account.ns[state] : 0;
-		ret_told->threads += ns ? digest->threads[i].threads : 0;
+		ret_told->threads += ns ? thread_number(&digest->threads[i]) : 0;
 	}
 	for (size_t i = 0; i < digest->profile.samples.count; i++) {
 		const struct profile_sample *sample = hash_item(&digest->profile.samples, i);
@@ -85,14 +85,13 @@ static void print_told(const struct page *page, const struct told *told)
 	}
 	if (sampled_ns <= told->ns)
 		print_share(page, told->ns - sampled_ns, told->ns,
-			    sampled_ns ? "has no sample: too short, not ended yet, or by chance"
+			    sampled_ns ? "has no sample: too short, not ended, or not sampled"
 				       : "has no sample: the session has none of this state");
 	else
-		print_share(page, sampled_ns - told->ns, told->ns,
-			    "too much: samples stand for more than the ledger has, by chance");
+		print_share(page, sampled_ns - told->ns, told->ns, "overestimate (sampling error)");
 	if (told->foreign.count) {
 		snprintf(line, sizeof(line),
-			 "beside it: %s taken while the ledger was in another state",
+			 "in addition: %s taken while the ledger had another state",
 			 SAMPLES(&told->foreign));
 		print_share(page, told->foreign.weight_ns, told->ns, line);
 	}
@@ -106,7 +105,7 @@ static int print_causes(const struct digest *digest, const struct page *page, u6
 
 	why_sort(&whys);
 
-	for (size_t i = 0; !err && i < whys.count && shown < CAUSES_SHOWN; i++) {
+	for (size_t i = 0; !err && i < whys.count && shown < page_rows(digest, CAUSES_SHOWN); i++) {
 		const struct why *why = hash_item(&whys, i);
 		const struct process *process = &digest->processes[why->cause.thread];
 		char cause[CAUSE_BYTES], blame[CAUSE_BYTES], line[3 * CAUSE_BYTES] = "";
@@ -116,7 +115,7 @@ static int print_causes(const struct digest *digest, const struct page *page, u6
 		if (!shown++)
 			page_heading(page, "CAUSES", " of it, by the ledger");
 		format_cause(digest, &why->cause, cause, sizeof(cause));
-		format_blame(digest, &why->cause, why->is_shared, blame, sizeof(blame));
+		why_blame(digest, why, blame, sizeof(blame));
 		format_add(line, sizeof(line), "%s (%u): %s%s%s%s, %s x", ESCAPED(process->comm),
 			   process->pid, ESCAPED(digest->state_names[why->cause.state]),
 			   *cause ? " " : "", ESCAPED(cause), blame, NUMBER(why->cause.count));
@@ -140,7 +139,8 @@ static void print_frame(const struct profile *profile, const struct page *page,
 		module = "";
 		room = page->columns - indent - (int)strlen(again);
 	}
-	format_function(profile, step->function, step->is_inlined, room, name, sizeof(name));
+	format_function(profile, step->function, step->is_inlined, page_room(page, room), name,
+			sizeof(name));
 	fprintf(page->out, "%*s%s%s%s%s%s%s\n", indent, "", name, page_ink(page, INK_FAINT),
 		*module ? "  " : "", module, again, page_ink(page, INK_PLAIN));
 }
@@ -264,7 +264,7 @@ static int print_stacks(const struct digest *digest, const struct page *page, u6
 
 		if (!profile_state_is_of_kind(digest->state_names[stack->state], stack->kind))
 			continue;
-		if (shown == STACKS_SHOWN) {
+		if (shown == page_rows(digest, STACKS_SHOWN)) {
 			more++;
 			rest.count += stack->sum.count;
 			rest.weight_ns += stack->sum.weight_ns;
@@ -301,9 +301,9 @@ int text_state(const struct digest *digest, const struct page *page)
 		page_heading(page, "WHY", about);
 		return 0;
 	}
-	format_add(about, sizeof(about), " %s: %s by the ledger (%s of all threads' time)",
+	format_add(about, sizeof(about), " %s: %s by the ledger (%.2f threads on average)",
 		   ESCAPED(digest->options->why), DURATION(told.ns),
-		   SHARE(told.ns, account_sum(&digest->all)));
+		   digest_span(digest) ? (double)told.ns / (double)digest_span(digest) : 0);
 	format_add(about, sizeof(about), ", %s x, of %s thread%s", NUMBER(told.count),
 		   NUMBER(told.threads), told.threads == 1 ? "" : "s");
 	page_heading(page, "WHY", about);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Other views of a session: by CPU, and each exec; and how to run it again. */
+/* Other views of a session: by CPU, and each exec. */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -85,7 +85,7 @@ void text_cpus(const struct digest *digest, const struct page *page)
 	}
 	if (is_table)
 		fprintf(page->out,
-			"%s  cpu    idle followed   other  kernel   dwell     irq      ?  queue "
+			"%s  cpu    idle measured   other  kernel   dwell     irq      ?  queue "
 			"switches/s%s\n",
 			page_ink(page, INK_FAINT), page_ink(page, INK_PLAIN));
 	for (size_t i = 0; i < digest->cpus.count; i++)
@@ -102,7 +102,7 @@ static void print_path(const struct page *page, int at, const char *path)
 		room = page->columns - 4;
 		fputs("\n  ", page->out);
 	}
-	format_middle(path, room, cut, sizeof(cut));
+	format_middle(path, page_room(page, room), cut, sizeof(cut));
 	fprintf(page->out, "  %s\n", cut);
 }
 
@@ -146,58 +146,4 @@ void text_execs(const struct digest *digest, const struct page *page)
 	}
 	if (!count)
 		fputs("  none\n", page->out);
-}
-
-/* Options that change what is measured, unless they have their defaults. */
-static void add_options(const struct digest *digest, char *line, size_t size)
-{
-	const struct {
-		const char *key, *option, *usual;
-	} rows[] = {
-		{"freq", "-F ", "49"},
-		{"stack_one_in", "--stacks 1/", ""},
-		{"max_overhead", "--max-overhead ",
-		 strcmp(digest_meta(digest, "filter"), "all") ? "" : "1%"},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const char *value = digest_meta(digest, rows[i].key);
-
-		if (*value && strcmp(value, rows[i].usual))
-			format_add(line, size, " %s%s", rows[i].option, ESCAPED(value));
-	}
-}
-
-void text_again(const struct digest *digest, const struct page *page)
-{
-	const char *command = digest_meta(digest, "command"), *tier = digest_meta(digest, "tier");
-	const char *filter = digest_meta(digest, "filter");
-	const char *session = digest->options->session;
-	char line[2048] = "";
-	size_t signals = 0;
-
-	format_add(line, sizeof(line), "Again: sudo dwell %s", *command ? "run" : "record");
-	if (!*command && !strcmp(filter, "all"))
-		format_add(line, sizeof(line), " -a");
-	else if (!*command && *filter) /* "pid 12,34" */
-		format_add(line, sizeof(line), " --%s", ESCAPED(filter));
-	if (*tier)
-		format_add(line, sizeof(line), " --tier %s", ESCAPED(tier));
-	for (size_t i = 0; i < digest->signals.count; i++)
-		if (!digest->signals.of[i].view->is_not_offered)
-			format_add(line, sizeof(line), "%s%s", signals++ ? "," : " -s ",
-				   digest->signals.of[i].name);
-	add_options(digest, line, sizeof(line));
-	if (*command)
-		format_add(line, sizeof(line), " -- %s …", ESCAPED(command));
-	fputc('\n', page->out);
-	page_wrap(page, 0, 2, line);
-	if (!session)
-		return;
-	*line = '\0';
-	format_add(line, sizeof(line),
-		   "More:  dwell report %s %s%s--threads | --cpus | --execs | --json",
-		   ESCAPED(session), digest->signals.count ? "--signal NAME | " : "",
-		   digest->profile.all.count ? "--stacks | " : "");
-	page_wrap(page, 0, 2, line);
 }

@@ -36,21 +36,42 @@ int sorted_states(const struct account *account, int order[STATE_LIMIT])
 	return count;
 }
 
-static void print_state(const struct digest *digest, const struct page *page, int state, u64 whole)
+/* How many threads were in it on average: its time over the time shown. */
+static void print_state(const struct digest *digest, const struct page *page, int state, u64 most)
 {
-	u64 ns = digest->all.ns[state];
+	u64 ns = digest->all.ns[state], span = digest_span(digest);
 	int room = page->columns - STATE_COLUMNS;
 	int width = room < 0 ? 0 : room < BAR_COLUMNS ? room : BAR_COLUMNS;
-	int full = whole ? (int)((double)ns / (double)whole * width + 0.5) : 0;
+	int full = most ? (int)((double)ns / (double)most * width + 0.5) : 0;
 	char bar[BAR_COLUMNS + 1];
 
 	memset(bar, ' ', (size_t)width);
 	memset(bar, '#', (size_t)(full < width ? full : width));
 	bar[width] = '\0';
-	fprintf(page->out, "  %-19s %s%s%s %10s %7s %11s x\n", ESCAPED(digest->state_names[state]),
-		page_ink(page, state_is_idle(state) ? INK_FAINT : INK_STRONG), bar,
-		page_ink(page, INK_PLAIN), DURATION(ns), COLUMN_SHARE(ns, whole),
+	fprintf(page->out, "  %-19s %s%s%s %10s %7.2f %11s x\n",
+		ESCAPED(digest->state_names[state]), page_ink(page, INK_STRONG), bar,
+		page_ink(page, INK_PLAIN), DURATION(ns), span ? (double)ns / (double)span : 0,
 		NUMBER(digest->all.count[state]));
+}
+
+/* Neither work nor what keeps from it, in one line. */
+static void print_idle(const struct digest *digest, const struct page *page)
+{
+	u64 idle = account_idle(&digest->all), span = digest_span(digest);
+	char line[512] = "";
+	int at;
+
+	if (!idle)
+		return;
+	at = fprintf(page->out, "  %sidle: ", page_ink(page, INK_FAINT));
+	for (int state = 0; state < STATE_LIMIT; state++)
+		if (state_is_idle(state) && digest->all.ns[state])
+			format_add(line, sizeof(line), "%s%s %s", *line ? ", " : "",
+				   digest->state_names[state], DURATION(digest->all.ns[state]));
+	format_add(line, sizeof(line), "; %.2f threads on average",
+		   span ? (double)idle / (double)span : 0);
+	page_wrap(page, at - (int)strlen(page_ink(page, INK_FAINT)), 4, line);
+	fputs(page_ink(page, INK_PLAIN), page->out);
 }
 
 static u64 shown_processes(const struct digest *digest)
@@ -64,22 +85,27 @@ static u64 shown_processes(const struct digest *digest)
 
 void text_where(const struct digest *digest, const struct page *page)
 {
-	u64 whole = account_sum(&digest->all), processes = shown_processes(digest);
+	u64 processes = shown_processes(digest), most = 0;
 	int order[STATE_LIMIT], count = sorted_states(&digest->all, order);
 	char about[256] = "";
 
-	format_add(about, sizeof(about), ": %s thread%s of %s process%s, %s in sum",
+	format_add(about, sizeof(about),
+		   ": %s thread%s of %s process%s; time, threads on average, times",
 		   NUMBER(digest->present), digest->present == 1 ? "" : "s", NUMBER(processes),
-		   processes == 1 ? "" : "es", DURATION(whole));
+		   processes == 1 ? "" : "es");
 	page_heading(page, "WHERE THE TIME WENT", about);
 	for (int i = 0; i < count; i++)
-		if (order[i] != STATE_UNATTRIBUTED)
-			print_state(digest, page, order[i], whole);
-	print_state(digest, page, STATE_UNATTRIBUTED, whole); /* always, even when it is zero */
+		if (!state_is_idle(order[i]) && digest->all.ns[order[i]] > most)
+			most = digest->all.ns[order[i]];
+	for (int i = 0; i < count; i++)
+		if (order[i] != STATE_UNATTRIBUTED && !state_is_idle(order[i]))
+			print_state(digest, page, order[i], most);
+	print_state(digest, page, STATE_UNATTRIBUTED, most); /* always, even when it is zero */
+	print_idle(digest, page);
 	if (digest->dormant)
-		fprintf(page->out, "  %s%s of the threads never ran in this time: %s of it%s\n",
-			page_ink(page, INK_FAINT), NUMBER(digest->dormant),
-			DURATION(digest->dormant_ns), page_ink(page, INK_PLAIN));
+		fprintf(page->out, "  %s%s thread%s never ran%s\n", page_ink(page, INK_FAINT),
+			NUMBER(digest->dormant), digest->dormant == 1 ? "" : "s",
+			page_ink(page, INK_PLAIN));
 	if (digest->kernel_threads && !digest->options->kernel)
 		fprintf(page->out, "  %s%s kernel thread%s left out: %s on a CPU (--kernel)%s\n",
 			page_ink(page, INK_FAINT), NUMBER(digest->kernel_threads),
@@ -208,16 +234,15 @@ static void print_threads(const struct digest *digest, const struct page *page,
 			continue;
 		thread_account(digest, thread, &account);
 		if (thread->is_dormant || is_idle(&account))
-			idle += thread->threads;
+			idle += thread_number(thread);
 		else
 			rows[count++] = (struct row){thread, account};
 	}
 	if (count)
 		qsort(rows, count, sizeof(*rows), by_busy_row);
-	for (; shown < count && shown < THREADS_SHOWN; shown++)
+	for (; shown < count && shown < page_rows(digest, THREADS_SHOWN); shown++)
 		print_row(digest, page, " ", rows[shown].thread->tid,
-			  rows[shown].thread->threads > 1 ? "(dead ones)"
-							  : rows[shown].thread->comm,
+			  rows[shown].thread->is_sum ? "(dead ones)" : rows[shown].thread->comm,
 			  rows[shown].thread->threads, thread_wall_ns(digest, rows[shown].thread),
 			  &rows[shown].account);
 	if (count > shown)
@@ -242,8 +267,9 @@ void text_processes(const struct digest *digest, const struct page *page)
 	qsort(order, count, sizeof(*order), by_work);
 	for (size_t i = 0; i < count; i++)
 		all_ns += order[i]->work_ns;
-	while (shown < count && shown < PROCESSES_SHOWN &&
-	       (shown < ALWAYS_SHOWN || order[shown]->work_ns > all_ns / BUSY_SHARE))
+	while (shown < count && shown < page_rows(digest, PROCESSES_SHOWN) &&
+	       (digest->options->top || shown < ALWAYS_SHOWN ||
+		order[shown]->work_ns > all_ns / BUSY_SHARE))
 		shown++;
 	for (size_t i = shown; i < count; i++)
 		rest_ns += order[i]->work_ns;

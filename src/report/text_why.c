@@ -16,13 +16,13 @@ static void print_why(const struct digest *digest, const struct page *page, cons
 {
 	const struct process *process = &digest->processes[why->cause.thread];
 	char cause[CAUSE_BYTES], blame[CAUSE_BYTES], line[3 * CAUSE_BYTES] = "";
+	u64 span = digest_span(digest);
 	int at;
 
 	format_cause(digest, &why->cause, cause, sizeof(cause));
-	format_blame(digest, &why->cause, why->is_shared, blame, sizeof(blame));
-	at = fprintf(page->out, "  %8s %7s %9s x  ", DURATION(why->cause.ns),
-		     COLUMN_SHARE(why->cause.ns, account_sum(&digest->all)),
-		     NUMBER(why->cause.count));
+	why_blame(digest, why, blame, sizeof(blame));
+	at = fprintf(page->out, "  %8s %6.2f %9s x  ", DURATION(why->cause.ns),
+		     span ? (double)why->cause.ns / (double)span : 0, NUMBER(why->cause.count));
 	format_add(line, sizeof(line), "%s (%u): %s", ESCAPED(process->comm), process->pid,
 		   ESCAPED(digest->state_names[why->cause.state]));
 	if (*cause)
@@ -37,7 +37,7 @@ int text_why(const struct digest *digest, const struct page *page)
 	int err = why_find(digest, &whys);
 	size_t shown = 0, idle = 0;
 
-	for (size_t i = 0; !err && i < whys.count && shown < WHY_SHOWN; i++) {
+	for (size_t i = 0; !err && i < whys.count && shown < page_rows(digest, WHY_SHOWN); i++) {
 		const struct why *why = hash_item(&whys, i);
 
 		bool is_idle = state_is_idle(why->cause.state);
@@ -45,12 +45,11 @@ int text_why(const struct digest *digest, const struct page *page)
 
 		if (why->cause.ns < whole_ns / LEAST || !why->cause.ns)
 			continue;
-		if (is_idle && idle++ >= IDLE_SHOWN)
+		if (is_idle && idle++ >= page_rows(digest, IDLE_SHOWN))
 			continue;
 		if (!shown++)
-			page_heading(
-				page, "WHY",
-				", longest first, of all threads' time; waiting for work last");
+			page_heading(page, "WHY",
+				     ", longest first: time, threads on average, times; idle last");
 		print_why(digest, page, why);
 	}
 	hash_free(&whys);

@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One to three sentences with numbers: what dominates, whose it is, and why.
- * Owns nothing. Called by the report's two forms.
+ * The findings that come first, as one to three sentences. Owns nothing. Called by the report's two
+ * forms; it computes nothing.
  */
 #ifndef DWELL_REPORT_VERDICT_H
 #define DWELL_REPORT_VERDICT_H
 
-#include "digest.h"
+#include "finding.h"
 
-#define SENTENCES_MAX  3
-#define SENTENCE_BYTES 1024
+#define SENTENCES_MAX 3
 
 struct verdict {
-	char sentences[SENTENCES_MAX][SENTENCE_BYTES];
-	size_t count; /* at least 1 */
+	char sentences[SENTENCES_MAX][2 * SENTENCE_BYTES];
+	const struct finding *of[SENTENCES_MAX]; /* the first may have two */
+	size_t count;				 /* at least 1 */
 };
 
-int verdict_find(const struct digest *digest, struct verdict *ret_verdict);
+void verdict_find(const struct digest *digest, struct verdict *ret_verdict);
+
+/* Is the session, or what is left of it, about one process or command, and not the host? */
+bool digest_is_of_one(const struct digest *digest);
+
+/* One of those that the first sentence is made of. */
+bool finding_is_opening(const struct finding *finding);
 
 #endif

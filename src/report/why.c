@@ -18,36 +18,27 @@ static void add_worst(struct why *why, const struct cause *cause)
 	}
 }
 
-static void add_holder(struct why *why, const struct cause *cause)
-{
-	if (why->holder == cause->holder) {
-		why->holder_ns += cause->ns;
-		return;
-	}
-	why->is_shared |= why->cause.ns > 0;
-	if (why->holder_ns >= cause->ns) {
-		why->holder_ns -= cause->ns;
-	} else {
-		why->holder = cause->holder;
-		why->holder_ns = cause->ns - why->holder_ns;
-	}
-}
-
 /*
- * The heaviest waker of any thread speaks for all. With is_brief a lock is one cause whoever held
- * it, and so is a pool of threads that wait for work, each at its own futex.
+ * With is_brief a lock is one cause whoever held it, and so is a pool of threads that wait for
+ * work, each at its own futex.
  */
-static int add(struct hash *whys, const struct cause *cause, u32 process, bool is_brief)
+static struct cause key_of(const struct cause *cause, u32 process, bool is_brief)
 {
 	struct cause key = *cause;
-	struct why *why;
 
 	key.thread = process;
 	if (is_brief)
 		key.holder = 0;
 	if (is_brief && state_is_idle(cause->state))
 		key.object = 0;
-	why = hash_add(whys, &key);
+	return key;
+}
+
+static int add(struct hash *whys, const struct cause *cause, u32 process, bool is_brief)
+{
+	struct cause key = key_of(cause, process, is_brief);
+	struct why *why = hash_add(whys, &key);
+
 	if (!why)
 		return -ENOMEM;
 	if (cause->waker_ns >= why->cause.waker_ns) {
@@ -55,11 +46,108 @@ static int add(struct hash *whys, const struct cause *cause, u32 process, bool i
 		why->cause.waker_kind = cause->waker_kind;
 		why->cause.waker_ns = cause->waker_ns;
 	}
-	add_holder(why, cause);
 	add_worst(why, cause);
 	why->cause.ns += cause->ns;
 	why->cause.count += cause->count;
 	return 0;
+}
+
+/* The time of a cause by who held it, or who ended it; opens with its key. */
+struct share {
+	u32 why;
+	u32 is_holder;
+	struct {
+		u32 tid, kind;
+	} of;
+	/* the key ends here */
+	u64 ns;
+};
+#define SHARE_KEY_BYTES __builtin_offsetof(struct share, ns)
+
+static int add_share(struct hash *shares, const struct hash *whys, const struct why *why,
+		     bool is_holder, u32 tid, u32 kind, u64 ns)
+{
+	struct share *share =
+		hash_add(shares, &(struct share){.why = (u32)(why - (struct why *)whys->items),
+						 .is_holder = is_holder,
+						 .of = {tid, kind}});
+
+	if (!share)
+		return -ENOMEM;
+	share->ns = profile_add(share->ns, ns);
+	return 0;
+}
+
+static int add_holders(const struct digest *digest, const struct hash *whys, struct hash *shares)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < digest->causes.count; i++) {
+		const struct cause *cause = hash_item(&digest->causes, i);
+		const struct cause key =
+			key_of(cause, digest->threads[cause->thread].process, true);
+		const struct why *why = cause->holder ? hash_find(whys, &key) : NULL;
+
+		if (why && digest_shows(digest, &digest->threads[cause->thread]) &&
+		    !digest->threads[cause->thread].is_dormant)
+			err = add_share(shares, whys, why, true, cause->holder, 0, cause->ns);
+	}
+	return err;
+}
+
+static int add_wakers(const struct digest *digest, struct hash *whys, struct hash *shares)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < digest->wakers.count; i++) {
+		const struct cause_waker *waker = hash_item(&digest->wakers, i);
+		const struct thread *thread = &digest->threads[waker->thread];
+		const struct cause cause = {
+			.object = waker->object, .call = waker->call, .state = waker->state};
+		const struct cause key = key_of(&cause, thread->process, true);
+		struct why *why = waker->ns ? hash_find(whys, &key) : NULL;
+
+		if (!why || thread->is_dormant || !digest_shows(digest, thread))
+			continue;
+		if (waker->waker_kind < WHY_KINDS)
+			why->kind_ns[waker->waker_kind] += waker->ns;
+		if (waker->waker)
+			err = add_share(shares, whys, why, false, waker->waker, waker->waker_kind,
+					waker->ns);
+	}
+	return err;
+}
+
+static void insert(struct why_culprit list[WHY_CULPRITS], const struct share *share)
+{
+	size_t at = WHY_CULPRITS;
+
+	while (at && list[at - 1].ns < share->ns)
+		at--;
+	if (at == WHY_CULPRITS)
+		return;
+	memmove(&list[at + 1], &list[at], (WHY_CULPRITS - 1 - at) * sizeof(list[0]));
+	list[at] = (struct why_culprit){share->of.tid, share->of.kind, share->ns};
+}
+
+/* Who is to blame for each, by time. */
+static int find_culprits(const struct digest *digest, struct hash *whys)
+{
+	struct hash shares;
+	int err;
+
+	hash_init(&shares, sizeof(struct share), SHARE_KEY_BYTES, DIGEST_ROWS_MAX);
+	err = add_holders(digest, whys, &shares);
+	if (!err)
+		err = add_wakers(digest, whys, &shares);
+	for (size_t i = 0; !err && i < shares.count; i++) {
+		const struct share *share = hash_item(&shares, i);
+		struct why *why = hash_item(whys, share->why);
+
+		insert(share->is_holder ? why->holders : why->wakers, share);
+	}
+	hash_free(&shares);
+	return err;
 }
 
 static int by_ns(const void *a, const void *b)
@@ -113,11 +201,13 @@ int why_find(const struct digest *digest, struct hash *ret_whys)
 	for (size_t i = 0; !err && i < digest->thread_count; i++)
 		if (digest_shows(digest, &digest->threads[i]) && !digest->threads[i].is_dormant)
 			err = add_thread(digest, &digest->threads[i], ret_whys, true);
+	if (!err)
+		err = find_culprits(digest, ret_whys);
 	/* From here on nothing is looked up: the key may say who held it. */
 	for (size_t i = 0; i < ret_whys->count; i++) {
 		struct why *why = hash_item(ret_whys, i);
 
-		why->cause.holder = why->holder;
+		why->cause.holder = why->holders[0].tid;
 	}
 	sort(ret_whys, by_interest);
 	return err;

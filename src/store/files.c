@@ -65,14 +65,14 @@ static int look_at_old(struct place *place, bool (*is_one)(int fd), const struct
 	if (lstat(place->name, &st))
 		return errno == ENOENT ? 0 : refuse_errno(place->name, -errno, person);
 	if (S_ISLNK(st.st_mode))
-		return refuse(place, -ELOOP, "it is a link, which is not followed");
+		return refuse(place, -ELOOP, "it is a symbolic link");
 	if (!S_ISREG(st.st_mode)) /* opening a device may do something already */
-		return refuse(place, -EEXIST, "it is no plain file");
+		return refuse(place, -EEXIST, "it is not a regular file");
 	place->old_fd = open(place->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (place->old_fd < 0)
 		return refuse_errno(place->name, -errno, person);
 	if (fstat(place->old_fd, &st) || !S_ISREG(st.st_mode) || st.st_nlink != 1)
-		return refuse(place, -EEXIST, "it is no plain file with a single name");
+		return refuse(place, -EEXIST, "it is not a regular file with a single link");
 	if (!person_is_owner(person, st.st_uid))
 		return refuse(place, -EEXIST, "it belongs to another user");
 	if (vfs_lock(place->old_fd, true) == -EBUSY)
@@ -204,8 +204,8 @@ static int reopen(int fd)
 	return again < 0 ? -errno : again;
 }
 
-int files_reopen(const struct session_files *files, enum files_end end, int *ret_db_fd,
-		 int *ret_wal_fd)
+static int reopen_both(const struct session_files *files, bool has_wal, int *ret_db_fd,
+		       int *ret_wal_fd)
 {
 	struct person person = {0};
 	int db_fd, wal_fd = -1, err;
@@ -215,9 +215,8 @@ int files_reopen(const struct session_files *files, enum files_end end, int *ret
 	err = person_begin(&person);
 	if (err)
 		return err;
-	vfs_unlock(files->db_fd);
 	db_fd = reopen(files->db_fd);
-	if (db_fd >= 0 && end == FILES_NEED_WAL)
+	if (db_fd >= 0 && has_wal)
 		wal_fd = reopen(files->wal_fd);
 	person_end(&person);
 	if (db_fd < 0)
@@ -229,6 +228,18 @@ int files_reopen(const struct session_files *files, enum files_end end, int *ret
 	*ret_db_fd = db_fd;
 	*ret_wal_fd = wal_fd;
 	return 0;
+}
+
+int files_reopen(const struct session_files *files, enum files_end end, int *ret_db_fd,
+		 int *ret_wal_fd)
+{
+	vfs_unlock(files->db_fd);
+	return reopen_both(files, end == FILES_NEED_WAL, ret_db_fd, ret_wal_fd);
+}
+
+int files_reopen_live(const struct session_files *files, int *ret_db_fd, int *ret_wal_fd)
+{
+	return reopen_both(files, true, ret_db_fd, ret_wal_fd);
 }
 
 /* Only while the name is still that of our own file. */

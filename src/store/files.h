@@ -35,6 +35,12 @@ int files_create_in_memory(struct session_files *ret_files);
 int files_reopen(const struct session_files *files, enum files_end end, int *ret_db_fd,
 		 int *ret_wal_fd);
 
+/*
+ * The same while the worker writes, between two windows. The lock stays, so that no other program
+ * gets in and checkpoints the -wal: read it by session_open_live_fds().
+ */
+int files_reopen_live(const struct session_files *files, int *ret_db_fd, int *ret_wal_fd);
+
 void files_close(struct session_files *files, enum files_end end);
 
 #endif

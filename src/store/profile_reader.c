@@ -273,7 +273,7 @@ static int choose_states(struct reader *reader)
 	}
 	if (any)
 		return 0;
-	log_error("this session's ledger has no state '%s': another version of dwell made it",
+	log_error("this session's ledger has no state '%s': another version of dwell wrote it",
 		  wanted);
 	return -EINVAL;
 }

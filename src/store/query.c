@@ -17,8 +17,8 @@ static int refuse(sqlite3 *db, const char *table)
 	char why[256];
 
 	utf8_escape(why, sizeof(why), sqlite3_errmsg(db)); /* it may quote the file */
-	log_error("cannot read the table '%s' of the session: %s. Is it a whole file, of a dwell "
-		  "of this version?",
+	log_error("cannot read the table '%s' of the session: %s. Is the file complete, and "
+		  "written by this version of dwell?",
 		  table, why);
 	return -EIO;
 }
@@ -40,7 +40,7 @@ static int find_table(sqlite3 *db, const char *table)
 		/* A virtual table has no page. */
 		result = type && !strcmp(type, "table") && sqlite3_column_int(found, 1);
 		if (!result)
-			log_error("the session's '%s' is no table: this file is not dwell's",
+			log_error("the session's '%s' is not a table: this is not a dwell session",
 				  table);
 		result = result ? 1 : -EINVAL;
 	} else {

@@ -67,9 +67,10 @@ int session_open_files(const char *path, int *ret_db_fd, int *ret_wal_fd)
 
 	if (fd < 0) {
 		log_error("cannot read %s: %s; %s", path,
-			  fd == -EINVAL ? "it is no plain file" : strerror(-fd),
-			  fd == -EACCES ? "a session is its owner's alone: use sudo, or chown it"
-					: "'dwell record' makes a session, -o names it");
+			  fd == -EINVAL ? "it is not a regular file" : strerror(-fd),
+			  fd == -EACCES
+				  ? "a session is readable by its owner only: use sudo, or chown it"
+				  : "'dwell record' makes a session, -o names it");
 		return fd;
 	}
 	*ret_db_fd = fd;
@@ -80,7 +81,7 @@ int session_open_files(const char *path, int *ret_db_fd, int *ret_wal_fd)
 			*ret_wal_fd = fd;
 		else if (fd != -ENOENT)
 			log_error("%s is left out: %s; what it holds is missing", wal_path,
-				  fd == -EINVAL ? "it is no plain file" : strerror(-fd));
+				  fd == -EINVAL ? "it is not a regular file" : strerror(-fd));
 	}
 	return 0;
 }
@@ -169,14 +170,13 @@ static int check_version(sqlite3 *db, const char *name)
 	if (!code)
 		code = query_number(db, "SELECT count(*) FROM sqlite_schema", &(s64){0});
 	if (code) {
-		log_error("cannot read %s: %s; it is damaged, or no dwell session", name,
+		log_error("cannot read %s: %s; it is damaged, or not a dwell session", name,
 			  sqlite3_errstr(code));
 		return -EBADMSG;
 	}
 	if (version / 1000 != SESSION_SCHEMA_MAJOR) {
-		log_error("cannot read %s: it has schema %lld of sessions, this is %d: it was "
-			  "written "
-			  "by %s dwell; use that one",
+		log_error("cannot read %s: it has session schema %lld, this dwell reads %d; it was "
+			  "written by %s dwell, use that one",
 			  name, (long long)version / 1000, SESSION_SCHEMA_MAJOR,
 			  version / 1000 > SESSION_SCHEMA_MAJOR ? "a newer" : "an older");
 		return -EPROTONOSUPPORT;
@@ -212,17 +212,14 @@ static void bound_steps(struct session *session, int db_fd, int wal_fd)
 	sqlite3_progress_handler(session->db, STEPS_AT_ONCE, take_steps, session);
 }
 
-int session_open_fds(int db_fd, int wal_fd, const char *name, struct session **ret_session)
+int session_open_live_fds(int db_fd, int wal_fd, const char *name, struct session **ret_session)
 {
 	struct session *session;
-	int err = vfs_lock(db_fd, false);
+	int err;
 
-	if (err == -EBUSY) {
-		log_error("cannot read %s: it is still being written; end that dwell first", name);
-		return err;
-	}
 	if (!session_is_one(db_fd)) {
-		log_error("cannot read %s: it is no dwell session; dwell record makes one", name);
+		log_error("cannot read %s: it is not a dwell session; dwell record writes one",
+			  name);
 		return -EBADMSG;
 	}
 	session = calloc(1, sizeof(*session));
@@ -244,6 +241,15 @@ int session_open_fds(int db_fd, int wal_fd, const char *name, struct session **r
 	}
 	*ret_session = session;
 	return 0;
+}
+
+int session_open_fds(int db_fd, int wal_fd, const char *name, struct session **ret_session)
+{
+	if (vfs_lock(db_fd, false) == -EBUSY) {
+		log_error("cannot read %s: it is still being written; end that dwell first", name);
+		return -EBUSY;
+	}
+	return session_open_live_fds(db_fd, wal_fd, name, ret_session);
 }
 
 int session_open(const char *path, struct session **ret_session)

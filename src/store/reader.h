@@ -18,6 +18,9 @@ int session_open_files(const char *path, int *ret_db_fd, int *ret_wal_fd);
 /* The descriptors stay the caller's, and open until session_close(). name is for messages. */
 int session_open_fds(int db_fd, int wal_fd, const char *name, struct session **ret_session);
 
+/* The same for a session that this dwell itself writes and has locked, between two windows. */
+int session_open_live_fds(int db_fd, int wal_fd, const char *name, struct session **ret_session);
+
 /* Both at once, for who has no privilege to drop. */
 int session_open(const char *path, struct session **ret_session);
 

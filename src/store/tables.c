@@ -16,8 +16,8 @@ const struct table store_tables[TABLE_COUNT] = {
 	[TABLE_HOOKS] = {.name = "hooks",
 			 .columns = "hook TEXT PRIMARY KEY, fallback_of TEXT, attached INTEGER, "
 				    "failure TEXT, events INTEGER, bpf_ns INTEGER, misses INTEGER, "
-				    "measured_ns INTEGER, is_rare INTEGER",
-			 .width = 9},
+				    "measured_ns INTEGER, scaled_ns INTEGER, is_rare INTEGER",
+			 .width = 10},
 	[TABLE_OVERHEAD] = {.name = "overhead",
 			    .columns = "window INTEGER PRIMARY KEY, bpf_ns INTEGER, "
 				       "user_cpu_ns INTEGER, rss_bytes INTEGER, "
@@ -26,6 +26,25 @@ const struct table store_tables[TABLE_COUNT] = {
 	[TABLE_STEPS] = {.name = "steps",
 			 .columns = "ts_ns INTEGER, what TEXT, why TEXT",
 			 .width = 3},
+	[TABLE_COVERAGE] = {.name = "coverage",
+			    .columns = "part TEXT PRIMARY KEY, covered_ns INTEGER, "
+				       "total_ns INTEGER, thinned INTEGER",
+			    .width = 4},
+	[TABLE_CGROUP_LIMITS] = {.name = "cgroup_limits",
+				 .columns = "cgroup TEXT PRIMARY KEY, cpu_quota_us INTEGER, "
+					    "cpu_period_us INTEGER, memory_high INTEGER, "
+					    "memory_max INTEGER, io_limit TEXT, "
+					    "nr_throttled INTEGER, throttled_us INTEGER, "
+					    "cpu_cgroup TEXT, memory_cgroup TEXT, io_cgroup TEXT",
+				 .width = 11},
+	[TABLE_CGROUP_PROCESSES] = {.name = "cgroup_processes",
+				    .columns = "cgroup TEXT, pid INTEGER, "
+					       "PRIMARY KEY (cgroup, pid)",
+				    .width = 2},
+	[TABLE_COUNTERS] = {.name = "counters",
+			    .columns = "name TEXT, subject TEXT, begin INTEGER, end INTEGER, "
+				       "PRIMARY KEY (name, subject)",
+			    .width = 4},
 };
 
 static const struct name_row states[] = {

@@ -10,7 +10,7 @@
 
 #define SESSION_APPLICATION_ID 0x4457454c /* "DWEL", in SQLite's header of the file */
 #define SESSION_SCHEMA_MAJOR   1
-#define SESSION_SCHEMA_MINOR   3
+#define SESSION_SCHEMA_MINOR   4
 #define SESSION_USER_VERSION   (SESSION_SCHEMA_MAJOR * 1000 + SESSION_SCHEMA_MINOR)
 #define SESSION_SCHEMA	       "dwell.session/1"
 
@@ -21,11 +21,15 @@ enum store_table {
 	TABLE_HOOKS,
 	TABLE_OVERHEAD,
 	TABLE_STEPS,
+	TABLE_COVERAGE,
+	TABLE_CGROUP_LIMITS,
+	TABLE_CGROUP_PROCESSES,
+	TABLE_COUNTERS,
 	TABLE_COUNT
 };
 
-#define HOOKS_IS_RARE	8 /* the column of hooks that is not sent: signals declare it */
-#define STORE_WIDTH_MAX 9 /* columns of the widest of these */
+#define HOOKS_IS_RARE	9  /* the column of hooks that is not sent: signals declare it */
+#define STORE_WIDTH_MAX 11 /* columns of the widest of these */
 
 extern const struct table store_tables[TABLE_COUNT];
 

@@ -49,10 +49,10 @@ static int errno_of(int code)
 static const char *remedy(const struct writer *writer)
 {
 	if (writer->vfs.last_errno == EFBIG)
-		return "see ulimit -f; one that is kept in memory has less room than one with -o "
+		return "see ulimit -f; a session in memory is limited to less than one with -o "
 		       "FILE";
 	if (writer->failure == -ENOSPC)
-		return "make room, or use -o on another disk, and record again";
+		return "free disk space, or use -o on another disk, and record again";
 	return "record again with -o on another disk";
 }
 

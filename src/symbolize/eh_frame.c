@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FUNCTIONS_MAX	(1u << 20)
+#define FUNCTIONS_MAX	(2u << 20)
 #define FUNCTIONS_FIRST 1024
 #define SEGMENTS_MAX	16
 #define CIE_BYTES_MAX                                                                              \

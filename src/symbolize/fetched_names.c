@@ -191,18 +191,17 @@ static int fetch_all(struct fetch *fetch)
 static void tell(const struct fetch *fetch)
 {
 	if (!fetch->wanted.count) {
-		log_info("debuginfod: nothing to ask for: no frame of a file with a build id is "
-			 "without a name");
+		log_info("debuginfod: nothing to fetch: all frames of files with a build id have "
+			 "symbol names");
 		return;
 	}
-	log_info("debuginfod: %zu of %zu frames without a name have one now; %zu of %zu debug "
-		 "files were found%s%s",
+	log_info("debuginfod: symbolized %zu of %zu frames; found %zu of %zu debug files%s%s",
 		 fetch->named, fetch->nameless, fetch->found, fetch->wanted.count,
 		 fetch->last_err ? "; the last that failed: " : "",
 		 fetch->last_err ? strerror(-fetch->last_err) : "");
 	if (fetch->late)
-		log_info("debuginfod: time was up before %zu files were here: --debuginfod=60 "
-			 "waits longer, what came is kept unless you are root",
+		log_info("debuginfod: timed out before %zu files were fetched: --debuginfod=60 "
+			 "waits longer; fetched files are cached unless you are root",
 			 fetch->late);
 }
 
@@ -213,7 +212,7 @@ static int fetch_privately(struct fetch *fetch)
 	int err = scratch_make(&scratch);
 
 	if (err) {
-		log_error("cannot make a folder for debug files: %s; TMPDIR names another place",
+		log_error("cannot create a directory for debug files: %s; set TMPDIR",
 			  strerror(-err));
 		return err;
 	}

@@ -7,6 +7,7 @@
 
 #include "demangle.h"
 #include "kernel_names.h"
+#include "row_store.h"
 #include "scan.h"
 #include "symbolize.h"
 
@@ -15,6 +16,7 @@ struct symbolize {
 	struct modules modules;
 	struct processes processes;
 	struct unwind_tables *tables; /* NULL: the kernel side has none */
+	struct row_store rows;	      /* of those that are not whole there */
 	struct scan scan;
 	struct mapped *mapped; /* of the scan, when it is finished */
 	u32 vdso;	       /* its module, or 0 */

@@ -11,7 +11,7 @@
 #include "row_rule.h"
 #include "row_table.h"
 
-#define FORMAT	     1 /* one more whenever the same .eh_frame makes other rows */
+#define FORMAT	     2 /* one more whenever the same .eh_frame makes other rows */
 #define VERSION_SIZE 32
 
 static const char magic[8] = "dwlrows";

@@ -9,7 +9,7 @@
 #include "../../abi/unwind.h"
 #include "elf_file.h"
 
-#define ROW_TABLE_MAX (1u << 20) /* rows of one file */
+#define ROW_TABLE_MAX (4u << 20) /* rows of one file */
 
 struct row_table {
 	struct unwind_row *rows; /* sorted by pc, no two with the same, no two equal in a row */

@@ -28,7 +28,7 @@ struct scan {
 	u64 cut; /* processes with more mappings than are looked at */
 
 	struct row_table rows; /* of file rows_file, until they are on disk */
-	u32 rows_file;
+	u32 rows_file, rows_module;
 };
 
 #define SCAN_NO_FILE 0xffffffffU

@@ -139,27 +139,37 @@ bool sites_address_of(const struct elf_file *file, u64 offset, u64 *ret_address)
 	return false;
 }
 
-enum site_price sites_price_at(const struct elf_file *file, u64 offset)
+/* How many bytes of code there are, up to CODE_MAX. */
+static size_t read_code(const struct elf_file *file, u64 offset, u8 code[CODE_MAX])
 {
-	u8 code[CODE_MAX];
 	size_t image_size = 0;
 	const char *image;
 	ssize_t got;
 
 	if (offset > INT64_MAX - CODE_MAX)
-		return PRICE_UNKNOWN;
+		return 0;
 	if (file->fd >= 0) {
-		got = pread(file->fd, code, sizeof(code), (off_t)offset);
-		return site_price(code, got > 0 ? (size_t)got : 0);
+		got = pread(file->fd, code, CODE_MAX, (off_t)offset);
+		return got > 0 ? (size_t)got : 0;
 	}
 	image = elf_rawfile(file->elf, &image_size);
 	if (!image || offset >= image_size)
-		return PRICE_UNKNOWN;
+		return 0;
 	image_size -= offset;
-	if (image_size > sizeof(code))
-		image_size = sizeof(code);
+	if (image_size > CODE_MAX)
+		image_size = CODE_MAX;
 	memcpy(code, image + offset, image_size);
-	return site_price(code, image_size);
+	return image_size;
+}
+
+void sites_look_at_code(const struct elf_file *file, struct site *site)
+{
+	static const u8 nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00}; /* as the kernel looks for it */
+	u8 code[CODE_MAX] = {0};
+	size_t size = read_code(file, site->offset, code);
+
+	site->price = (u8)site_price(code, size);
+	site->is_nop5 = size >= sizeof(nop5) && !memcmp(code, nop5, sizeof(nop5));
 }
 
 /* --- the file --- */
@@ -246,7 +256,7 @@ static int take(const struct search *search, const struct span *span, const char
 	if (!sites_offset_of(search->file, span->begin, true, &site.offset))
 		return 0;
 	site.kind = span->is_resolver ? SITE_RESOLVER : span->is_label ? SITE_LABEL : SITE_FUNCTION;
-	site.price = (u8)sites_price_at(search->file, site.offset);
+	sites_look_at_code(search->file, &site);
 	site.at_return = (u8)site_judge_return(&search->facts, span, name);
 	demangle(name, shown, sizeof(shown));
 	utf8_copy(site.name, sizeof(site.name), shown, strlen(shown));
@@ -330,7 +340,7 @@ int sites_at(const struct elf_file *file, const struct elf_file *debug_file, u64
 		if (spans.items[i].begin == address)
 			err = take(&search, &spans.items[i], spans_name(&spans, &spans.items[i]));
 	if (!err && !ret_sites->count) {
-		site.price = (u8)sites_price_at(file, offset);
+		sites_look_at_code(file, &site);
 		err = sites_add(ret_sites, &site);
 	}
 	return end_search(&search, &spans, err);

@@ -63,7 +63,8 @@ struct site {
 	u8 arg_count;		       /* of args; USDT */
 	u64 returns[SITE_RETURNS_MAX]; /* RETURN_BY_INSTRUCTION: offsets in the file */
 	u8 return_count;
-	u8 unused[7];
+	u8 is_nop5; /* the instruction there is the 5-byte nop of x86 */
+	u8 unused[6];
 	struct site_arg args[SITE_ARGS_MAX];
 	char name[SITE_NAME_MAX]; /* demangled; UTF-8, but not escaped. USDT: provider:name
 				   */
@@ -122,7 +123,7 @@ bool sites_is_inlined(const struct elf_file *file, const char *name);
 bool sites_offset_of(const struct elf_file *file, u64 address, bool is_code, u64 *ret_offset);
 /* The address of code at an offset: false if no executable segment has it. */
 bool sites_address_of(const struct elf_file *file, u64 offset, u64 *ret_address);
-enum site_price sites_price_at(const struct elf_file *file, u64 offset);
+void sites_look_at_code(const struct elf_file *file, struct site *site); /* at its offset */
 /* 0, -E2BIG (it is counted as matched) or -ENOMEM. */
 int sites_add(struct sites *sites, const struct site *site);
 /* Sorted, and each offset once. */

@@ -53,6 +53,7 @@ void symbolize_free(struct symbolize *symbolize)
 	processes_free(&symbolize->processes);
 	modules_free(&symbolize->modules);
 	unwind_tables_free(symbolize->tables);
+	row_store_free(&symbolize->rows);
 	symbols_close(symbolize->data);
 	kallsyms_close(symbolize->kernel_data);
 	kernel_names_close(&symbolize->kernel_names);
@@ -106,6 +107,23 @@ static void put_rows(struct symbolize *symbolize, struct module *module,
 		module->table == UNWIND_NO_TABLE && rows->count ? now_ns + TABLE_AGAIN_NS : 0;
 }
 
+/* They are done with, unless pages of them will be asked for. */
+static void end_rows(struct symbolize *symbolize, const struct module *module,
+		     struct row_table *rows)
+{
+	if (rows->count && module && !unwind_tables_is_whole(symbolize->tables, module->table))
+		row_store_put(&symbolize->rows, module->id, rows);
+	row_table_close(rows);
+}
+
+/* Those of the scan, which were kept to be written to disk. */
+static void end_built_rows(struct symbolize *symbolize)
+{
+	struct scan *scan = &symbolize->scan;
+
+	end_rows(symbolize, modules_get(&symbolize->modules, scan->rows_module), &scan->rows);
+}
+
 /* The kernel has one for all processes, and it is small. */
 static void build_vdso_rows(struct symbolize *symbolize)
 {
@@ -117,7 +135,7 @@ static void build_vdso_rows(struct symbolize *symbolize)
 	if (!row_table_build(&vdso->elf, &rows))
 		put_rows(symbolize, vdso, &rows);
 	vdso->is_table_tried = true;
-	row_table_close(&rows);
+	end_rows(symbolize, vdso, &rows);
 }
 
 /* --- a process is looked at --- */
@@ -129,6 +147,7 @@ int symbolize_scan(struct symbolize *symbolize, u32 tgid, int maps_fd)
 	if (!tgid)
 		return -EINVAL;
 	symbolize->counts.scans++;
+	end_built_rows(symbolize);
 	build_vdso_rows(symbolize);
 	return scan_read(&symbolize->scan, tgid, maps_fd);
 }
@@ -254,7 +273,7 @@ int symbolize_read_rows(struct symbolize *symbolize, u32 i, int fd)
 		symbolize->counts.cached++;
 		put_rows(symbolize, module, &rows);
 	}
-	row_table_close(&rows);
+	end_rows(symbolize, module, &rows);
 	return err;
 }
 
@@ -268,7 +287,7 @@ int symbolize_build_rows(struct symbolize *symbolize, u32 i, bool *ret_is_worthy
 	*ret_is_worthy = false;
 	if (!module)
 		return -EINVAL;
-	row_table_close(&scan->rows);
+	end_built_rows(symbolize);
 	err = row_table_build(&module->elf, &scan->rows);
 	module->is_table_tried = true;
 	module->table = UNWIND_NO_TABLE;
@@ -276,6 +295,7 @@ int symbolize_build_rows(struct symbolize *symbolize, u32 i, bool *ret_is_worthy
 		put_rows(symbolize, module, &scan->rows);
 	modules_forget_bytes(module);
 	scan->rows_file = i;
+	scan->rows_module = module->id;
 	begin_ns = clock_now_ns() - begin_ns;
 	symbolize->counts.builds++;
 	symbolize->counts.build_ns += begin_ns;
@@ -291,7 +311,7 @@ int symbolize_write_rows(struct symbolize *symbolize, u32 i, int fd)
 
 	if (module && scan->rows_file == i && scan->rows.count)
 		err = row_table_write(fd, &module->elf, &scan->rows);
-	row_table_close(&scan->rows);
+	end_built_rows(symbolize);
 	return err;
 }
 
@@ -321,7 +341,7 @@ int symbolize_finish(struct symbolize *symbolize, struct unwind_process *ret_pro
 		jit = jit_of(symbolize, tgid);
 	count = scan_result(scan, &symbolize->modules, symbolize->tables, symbolize->vdso, jit,
 			    symbolize->mapped);
-	row_table_close(&scan->rows);
+	end_built_rows(symbolize);
 	scan->tgid = 0;
 	return processes_set(&symbolize->processes, symbolize->tables, tgid, symbolize->mapped,
 			     count, jit, clock_now_ns(), ret_process);
@@ -358,6 +378,53 @@ int symbolize_perf_map(struct symbolize *symbolize, u32 tgid, int fd)
 	if (!err)
 		modules_set_perf_map(&symbolize->modules, module, map);
 	return err;
+}
+
+/* The rows of a module: as they were kept, or built again. NULL: they cannot be. */
+static const struct row_table *rows_of(struct symbolize *symbolize, struct module *module)
+{
+	const struct row_table *kept = row_store_get(&symbolize->rows, module->id);
+	u64 begin_ns = clock_now_ns();
+	struct row_table rows = {0};
+
+	if (kept || !module->elf.elf)
+		return kept;
+	symbolize->counts.builds++;
+	if (!row_table_build(&module->elf, &rows) && rows.count)
+		row_store_put(&symbolize->rows, module->id, &rows);
+	row_table_close(&rows);
+	modules_forget_bytes(module);
+	symbolize->counts.build_ns += clock_now_ns() - begin_ns;
+	return row_store_get(&symbolize->rows, module->id);
+}
+
+void symbolize_load_page(struct symbolize *symbolize, u32 table, u32 place)
+{
+	const struct row_table *rows;
+	struct module *module;
+	u32 owner;
+
+	if (!symbolize->tables || unwind_tables_is_loaded(symbolize->tables, place) ||
+	    !unwind_tables_owner(symbolize->tables, table, place, &owner))
+		return;
+	module = modules_get(&symbolize->modules, owner);
+	rows = module ? rows_of(symbolize, module) : NULL;
+	if (rows)
+		unwind_tables_load(symbolize->tables, table, place, rows, clock_now_ns());
+	else
+		symbolize->counts.pages_unread++;
+}
+
+void symbolize_load_near(struct symbolize *symbolize, u32 table, u32 place)
+{
+	const struct row_table *rows;
+	u32 owner;
+
+	if (!symbolize->tables || !unwind_tables_owner(symbolize->tables, table, place, &owner))
+		return;
+	rows = row_store_get(&symbolize->rows, owner);
+	if (rows)
+		unwind_tables_load_near(symbolize->tables, table, place, rows, clock_now_ns());
 }
 
 void symbolize_counts(const struct symbolize *symbolize, struct symbolize_counts *ret_counts)

@@ -87,6 +87,13 @@ int symbolize_forked(struct symbolize *symbolize, u32 tgid, u32 generation); /* 
 void symbolize_gone(struct symbolize *symbolize, u32 tgid, u32 generation);
 int symbolize_perf_map(struct symbolize *symbolize, u32 tgid, int fd);
 
+/*
+ * The walk of a stack came to a page of the tables that is not loaded: it is loaded, if there is
+ * room; or, when all that were asked for are, those near it.
+ */
+void symbolize_load_page(struct symbolize *symbolize, u32 table, u32 place);
+void symbolize_load_near(struct symbolize *symbolize, u32 table, u32 place);
+
 /* What there is, and what there was no room for. */
 struct symbolize_counts {
 	u64 scans;
@@ -95,6 +102,7 @@ struct symbolize_counts {
 	u64 builds; /* of rows, and */
 	u64 build_ns;
 	u64 cached;			 /* read from disk instead */
+	u64 pages_unread;		 /* pages that were asked for when their file was closed */
 	u64 refused[FILE_REFUSAL_COUNT]; /* files */
 	u64 modules_refused;
 	u64 processes_refused;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Rows of a module are one run, as they come. Pages are windows on it which overlap by a row: the
- * row that holds at a page's beginning is the last one of the pages before. So nothing is copied
- * twice, and a page without a row of its own costs no room.
+ * Each page is a run of rows of its own, and begins with the row that holds at its beginning, which
+ * is also the last one of the page before.
  */
 #include "unwind_tables.h"
 
@@ -10,16 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "room.h"
-
-#define PAGE_ROWS_MAX	 (1u << UNWIND_ROWS_STEPS)
+#define WHOLE_PART	 2 /* a module of up to one in so many of all rows is loaded at once */
+#define NEIGHBOURS	 8 /* pages: half a MiB of code */
 #define PROCESS_MAPS_MAX (1u << UNWIND_MAPPINGS_STEPS)
 
 /* What is in a place of the array of modules. */
 struct slot {
 	bool is_used;
 	u32 owner;
-	u32 first_row, row_count;
 	u32 first_page, page_count;
 	u32 users;	 /* mappings that name it */
 	u64 readable_ns; /* without users: until then the kernel may read it */
@@ -27,7 +24,8 @@ struct slot {
 
 struct unwind_tables {
 	struct unwind_memory memory;
-	struct room rows, pages, mappings;
+	struct unwind_pages pages;
+	struct room places, mappings; /* places: of pages */
 	struct slot *slots;
 	u32 generation; /* the last one given out */
 	struct unwind_counts counts;
@@ -41,8 +39,10 @@ int unwind_tables_create(const struct unwind_memory *memory, struct unwind_table
 		return -ENOMEM;
 	tables->memory = *memory;
 	tables->slots = calloc(memory->module_count, sizeof(*tables->slots));
-	if (!tables->slots || room_init(&tables->rows, memory->row_count) ||
-	    room_init(&tables->pages, memory->page_count) ||
+	if (!tables->slots ||
+	    unwind_pages_init(&tables->pages, memory->rows, memory->row_count, memory->pages,
+			      memory->page_count, memory->module_count) ||
+	    room_init(&tables->places, memory->page_count) ||
 	    room_init(&tables->mappings, memory->mapping_count)) {
 		unwind_tables_free(tables);
 		return -ENOMEM;
@@ -55,8 +55,8 @@ void unwind_tables_free(struct unwind_tables *tables)
 {
 	if (!tables)
 		return;
-	room_free(&tables->rows);
-	room_free(&tables->pages);
+	unwind_pages_free(&tables->pages);
+	room_free(&tables->places);
 	room_free(&tables->mappings);
 	free(tables->slots);
 	free(tables);
@@ -84,39 +84,63 @@ static size_t usable_rows(const struct row_table *table)
 	return count;
 }
 
-/* True if rows had to be left out. */
-static bool write_pages(struct unwind_tables *tables, const struct slot *slot)
+/* The first row that begins at pc or behind. */
+static u32 row_from(const struct row_table *table, size_t count, u64 pc)
 {
-	const struct unwind_memory *memory = &tables->memory;
-	struct unwind_row *rows = memory->rows + slot->first_row;
-	bool is_cut = false;
-	u32 next = 0; /* the first row behind the page's beginning */
+	size_t low = 0, high = count;
 
-	for (u32 i = 0; i < slot->page_count; i++) {
-		u64 begin = (u64)i << UNWIND_PAGE_SHIFT, end = begin + (1u << UNWIND_PAGE_SHIFT);
-		struct unwind_page page;
-		u32 first;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
 
-		while (next < slot->row_count && rows[next].pc <= begin)
-			next++;
-		first = next ? next - 1 : 0;
-		while (next < slot->row_count && rows[next].pc < end)
-			next++;
-		page = (struct unwind_page){slot->first_row + first, next - first};
-		if (page.count > PAGE_ROWS_MAX) { /* nothing is said of what comes behind */
-			page.count = PAGE_ROWS_MAX;
-			rows[first + page.count - 1].kind = ROW_BAD;
-			is_cut = true;
-		}
-		memory->pages[slot->first_page + i] = page;
+		if (table->rows[middle].pc < pc)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return is_cut;
+	return (u32)low;
+}
+
+/* The rows of a page: how many, the first of which is *ret_first. */
+static u32 rows_of(const struct row_table *table, u32 page, u32 *ret_first)
+{
+	u64 begin = (u64)page << UNWIND_PAGE_SHIFT;
+	u32 first = row_from(table, table->count, begin);
+	u32 end = row_from(table, table->count, begin + (1u << UNWIND_PAGE_SHIFT));
+
+	if (first && (first == table->count || table->rows[first].pc > begin))
+		first--;
+	*ret_first = first;
+	return end - first;
+}
+
+/* True if it is loaded, or needs not be. */
+static bool load(struct unwind_tables *tables, const struct slot *slot, u32 page,
+		 const struct row_table *table, bool is_asked, u64 now_ns)
+{
+	u32 first, count = rows_of(table, page, &first), place = slot->first_page + page;
+
+	if (!count) {
+		unwind_pages_set_empty(&tables->pages, place);
+		return true;
+	}
+	return unwind_pages_load(&tables->pages, place, (u32)(slot - tables->slots),
+				 table->rows + first, count, is_asked, now_ns);
+}
+
+static bool has_full_page(const struct row_table *table, u32 page_count)
+{
+	u32 first;
+
+	for (u32 i = 0; i < page_count; i++)
+		if (rows_of(table, i, &first) > UNWIND_PAGE_ROWS_MAX)
+			return true;
+	return false;
 }
 
 static void free_slot(struct unwind_tables *tables, struct slot *slot)
 {
-	room_give_back(&tables->rows, slot->first_row, slot->row_count, 0);
-	room_give_back(&tables->pages, slot->first_page, slot->page_count, 0);
+	unwind_pages_clear(&tables->pages, slot->first_page, slot->page_count);
+	room_give_back(&tables->places, slot->first_page, slot->page_count, 0);
 	tables->counts.modules--;
 	*slot = (struct slot){0};
 }
@@ -161,51 +185,135 @@ static struct slot *free_place(const struct unwind_tables *tables)
 	return NULL;
 }
 
-static bool try_add(struct unwind_tables *tables, u32 row_count, u32 page_count, u64 now_ns,
-		    struct slot **ret_slot)
+static struct slot *try_add(struct unwind_tables *tables, u32 page_count, u64 now_ns)
 {
 	struct slot *slot = free_place(tables);
 
-	if (!slot || !room_take(&tables->rows, row_count, now_ns, &slot->first_row))
-		return false;
-	if (!room_take(&tables->pages, page_count, now_ns, &slot->first_page)) {
-		room_give_back(&tables->rows, slot->first_row, row_count, 0);
-		return false;
-	}
-	slot->row_count = row_count;
+	if (!slot || !room_take(&tables->places, page_count, now_ns, &slot->first_page))
+		return NULL;
 	slot->page_count = page_count;
-	*ret_slot = slot;
-	return true;
+	unwind_pages_clear(&tables->pages, slot->first_page, page_count);
+	return slot;
+}
+
+static struct slot *add_slot(struct unwind_tables *tables, u32 page_count, u32 owner, u64 now_ns)
+{
+	struct slot *slot;
+	u32 module;
+
+	while (!(slot = try_add(tables, page_count, now_ns)))
+		if (!evict(tables, now_ns))
+			return NULL;
+	module = (u32)(slot - tables->slots);
+	tables->memory.modules[module] = (struct unwind_module){slot->first_page, page_count};
+	slot->is_used = true;
+	slot->owner = owner;
+	slot->readable_ns = now_ns + UNWIND_GRACE_NS; /* its first user is about to come */
+	tables->counts.modules++;
+	return slot;
+}
+
+/* All of a small module, so that no walk has to ask; tables that no process uses make room. */
+static void load_whole(struct unwind_tables *tables, const struct slot *slot,
+		       const struct row_table *table, u64 now_ns)
+{
+	u32 count = (u32)table->count + slot->page_count; /* pages share rows */
+
+	if (count > tables->memory.row_count / WHOLE_PART)
+		return;
+	while (!unwind_pages_has_spare(&tables->pages, count))
+		if (!evict(tables, now_ns))
+			break;
+	for (u32 i = 0; i < slot->page_count; i++)
+		load(tables, slot, i, table, false, now_ns);
 }
 
 u32 unwind_tables_add(struct unwind_tables *tables, const struct row_table *table, u32 owner,
 		      u64 now_ns)
 {
-	size_t count = usable_rows(table);
-	bool is_cut = table->is_cut || count < table->count;
+	struct row_table usable = *table;
 	struct slot *slot;
-	u32 pages, module;
+	u32 pages;
 
-	if (is_cut && !count)
-		tables->counts.cut++;
-	if (!count)
+	usable.count = usable_rows(table);
+	usable.is_cut |= usable.count < table->count;
+	if (!usable.count) {
+		tables->counts.cut += usable.is_cut;
 		return UNWIND_NO_TABLE;
-	pages = (table->rows[count - 1].pc >> UNWIND_PAGE_SHIFT) + 1;
-	while (!try_add(tables, (u32)count, pages, now_ns, &slot))
-		if (!evict(tables, now_ns)) {
-			tables->counts.full++;
-			return UNWIND_NO_TABLE;
-		}
-	memcpy(tables->memory.rows + slot->first_row, table->rows, count * sizeof(*table->rows));
-	is_cut |= write_pages(tables, slot);
-	module = (u32)(slot - tables->slots);
-	tables->memory.modules[module] = (struct unwind_module){slot->first_page, pages};
-	slot->is_used = true;
-	slot->owner = owner;
-	slot->readable_ns = now_ns + UNWIND_GRACE_NS; /* its first user is about to come */
-	tables->counts.modules++;
-	tables->counts.cut += is_cut;
-	return module;
+	}
+	pages = (usable.rows[usable.count - 1].pc >> UNWIND_PAGE_SHIFT) + 1;
+	slot = add_slot(tables, pages, owner, now_ns);
+	if (!slot) {
+		tables->counts.full++;
+		return UNWIND_NO_TABLE;
+	}
+	tables->counts.cut += usable.is_cut || has_full_page(&usable, pages);
+	load_whole(tables, slot, &usable, now_ns);
+	return (u32)(slot - tables->slots);
+}
+
+bool unwind_tables_is_whole(const struct unwind_tables *tables, u32 module)
+{
+	const struct slot *slot;
+
+	if (!has_slot(tables, module))
+		return true;
+	slot = &tables->slots[module];
+	for (u32 i = 0; i < slot->page_count; i++)
+		if (!unwind_pages_is_loaded(&tables->pages, slot->first_page + i))
+			return false;
+	return true;
+}
+
+bool unwind_tables_owner(const struct unwind_tables *tables, u32 module, u32 place, u32 *ret_owner)
+{
+	const struct slot *slot;
+
+	if (!has_slot(tables, module))
+		return false;
+	slot = &tables->slots[module];
+	*ret_owner = slot->owner;
+	return place >= slot->first_page && place - slot->first_page < slot->page_count;
+}
+
+bool unwind_tables_is_loaded(const struct unwind_tables *tables, u32 place)
+{
+	return place < tables->memory.page_count && unwind_pages_is_loaded(&tables->pages, place);
+}
+
+/* Pages from first to end of the module, but for those that are loaded. */
+static void load_pages(struct unwind_tables *tables, const struct slot *slot, u32 first, u32 end,
+		       const struct row_table *table, bool is_asked, u64 now_ns)
+{
+	struct row_table usable = *table;
+
+	usable.count = usable_rows(table);
+	for (u32 i = first; i < end && i < slot->page_count; i++)
+		if (!unwind_pages_is_loaded(&tables->pages, slot->first_page + i))
+			load(tables, slot, i, &usable, is_asked, now_ns);
+}
+
+void unwind_tables_load(struct unwind_tables *tables, u32 module, u32 place,
+			const struct row_table *table, u64 now_ns)
+{
+	u32 owner, page;
+
+	if (!unwind_tables_owner(tables, module, place, &owner))
+		return;
+	page = place - tables->slots[module].first_page;
+	load_pages(tables, &tables->slots[module], page, page + 1, table, true, now_ns);
+}
+
+void unwind_tables_load_near(struct unwind_tables *tables, u32 module, u32 place,
+			     const struct row_table *table, u64 now_ns)
+{
+	u32 owner, page;
+
+	if (!unwind_tables_owner(tables, module, place, &owner))
+		return;
+	page = place - tables->slots[module].first_page;
+	page -= page % NEIGHBOURS;
+	load_pages(tables, &tables->slots[module], page, page + NEIGHBOURS, table, false, now_ns);
 }
 
 /* --- mappings --- */
@@ -228,8 +336,8 @@ static void use(struct unwind_tables *tables, u32 module, bool is_more, u64 now_
 static void write_mapping(struct unwind_mapping *place, const struct unwind_mapping *mapping,
 			  u32 generation)
 {
-	__atomic_store_n(&place->generation, 0, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
+	/* An exchange: what is written next must not be seen before it. */
+	__atomic_exchange_n(&place->generation, 0, __ATOMIC_ACQ_REL);
 	place->begin = mapping->begin;
 	place->end = mapping->end;
 	place->bias = mapping->bias;
@@ -274,6 +382,8 @@ void unwind_tables_unmap(struct unwind_tables *tables, const struct unwind_proce
 void unwind_tables_counts(const struct unwind_tables *tables, struct unwind_counts *ret_counts)
 {
 	*ret_counts = tables->counts;
-	ret_counts->rows = tables->rows.used;
+	ret_counts->rows = tables->pages.room.used;
+	ret_counts->capacity = tables->memory.row_count;
+	ret_counts->pages = tables->pages.counts;
 	ret_counts->mappings = tables->mappings.used;
 }

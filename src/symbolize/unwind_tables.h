@@ -9,6 +9,7 @@
 
 #include "../../abi/unwind.h"
 #include "row_table.h"
+#include "unwind_pages.h"
 
 /* The kernel may still read what was given up so long ago. */
 #define UNWIND_GRACE_NS 2000000000ULL
@@ -26,11 +27,13 @@ struct unwind_memory {
 
 struct unwind_counts {
 	u64 rows, modules, mappings; /* in use */
-	u64 evicted;		     /* tables that made room for others */
-	u64 full;		     /* tables for which there was no room */
-	u64 cut;		     /* tables that are not whole */
-	u64 mappings_cut;	     /* of processes with too many */
-	u64 mappings_full;	     /* processes for which there was no room */
+	u64 capacity;		     /* rows that there can be */
+	struct unwind_page_counts pages;
+	u64 evicted;	   /* tables that made room for others */
+	u64 full;	   /* tables for which there was no room */
+	u64 cut;	   /* tables that are not whole */
+	u64 mappings_cut;  /* of processes with too many */
+	u64 mappings_full; /* processes for which there was no room */
 };
 
 struct unwind_tables;
@@ -41,9 +44,26 @@ void unwind_tables_free(struct unwind_tables *tables); /* NULL is allowed */
 /*
  * The rows become a module of the kernel side: its number, or UNWIND_NO_TABLE if there is no room
  * even without the tables that no process uses, or no row. owner is the caller's own number of it.
+ * A module of up to half of all rows is loaded at once, if there is room to spare; of others,
+ * pages are loaded when a walk asks for them.
  */
 u32 unwind_tables_add(struct unwind_tables *tables, const struct row_table *table, u32 owner,
 		      u64 now_ns);
+
+/* Are all pages of the module loaded? If not, its rows will be wanted again. */
+bool unwind_tables_is_whole(const struct unwind_tables *tables, u32 module);
+
+/* Whose page that is; false: nobody's. */
+bool unwind_tables_owner(const struct unwind_tables *tables, u32 module, u32 place, u32 *ret_owner);
+bool unwind_tables_is_loaded(const struct unwind_tables *tables, u32 place);
+
+/* A walk has asked for that page. */
+void unwind_tables_load(struct unwind_tables *tables, u32 module, u32 place,
+			const struct row_table *table, u64 now_ns);
+
+/* Its neighbours, where there is room to spare: the next walk may come to them. */
+void unwind_tables_load_near(struct unwind_tables *tables, u32 module, u32 place,
+			     const struct row_table *table, u64 now_ns);
 
 /* Does it still have that module? Who is used by no mapping may have made room. */
 bool unwind_tables_has(const struct unwind_tables *tables, u32 module, u32 owner);

@@ -98,7 +98,7 @@ static int take_note(const struct note_search *search, const char *bytes, size_t
 	if (head.semaphore &&
 	    !sites_offset_of(search->file, head.semaphore + moved, false, &site.semaphore))
 		return 0; /* without its counter it would never fire */
-	site.price = (u8)sites_price_at(search->file, site.offset);
+	sites_look_at_code(search->file, &site);
 	utf8_copy(site.name, sizeof(site.name), name, strlen(name));
 	take_args(&site, texts.args, texts.args_length);
 	err = sites_add(search->sites, &site);

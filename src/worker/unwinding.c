@@ -27,13 +27,14 @@ static int call(struct worker *worker, enum unwinding_job job, int fd, const voi
 	return (size_t)got == reply_size ? 0 : -EBADMSG;
 }
 
-int worker_unwinding_open(struct worker *worker, const int fds[UNWINDING_MAP_COUNT], bool lines,
-			  bool inlined)
+int worker_unwinding_open(struct worker *worker, const int fds[UNWINDING_MAP_COUNT], u32 row_count,
+			  bool lines, bool inlined)
 {
 	const struct open_request request = {.lines = lines, .inlined = inlined};
 
 	for (u32 i = 0; i < UNWINDING_MAP_COUNT; i++) {
-		int err = call(worker, UNWINDING_MAP, fds[i], &i, sizeof(i), NULL, 0);
+		const struct map_request map = {.which = i, .row_count = row_count};
+		int err = call(worker, UNWINDING_MAP, fds[i], &map, sizeof(map), NULL, 0);
 
 		if (err)
 			return err;

@@ -19,9 +19,12 @@ enum unwinding_map {
 	UNWINDING_MAP_COUNT
 };
 
-/* Descriptors of BPF maps that can be mapped into memory: 0 or -errno. */
-int worker_unwinding_open(struct worker *worker, const int fds[UNWINDING_MAP_COUNT], bool lines,
-			  bool inlined);
+/*
+ * Descriptors of BPF maps that can be mapped into memory; the table of rows is as large as a person
+ * wants it: 0 or -errno.
+ */
+int worker_unwinding_open(struct worker *worker, const int fds[UNWINDING_MAP_COUNT], u32 row_count,
+			  bool lines, bool inlined);
 int worker_unwinding_kallsyms(struct worker *worker, int fd);
 
 /*
@@ -109,6 +112,7 @@ enum unwinding_job {
 struct unwinding_inside {
 	struct symbolize *symbolize;
 	void *maps[UNWINDING_MAP_COUNT]; /* NULL: not mapped yet */
+	u32 row_count;
 };
 
 int unwinding_inside_open(struct unwinding_inside *unwinding);

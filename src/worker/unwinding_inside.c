@@ -17,19 +17,25 @@ int unwinding_inside_open(struct unwinding_inside *unwinding)
 /* --- tables --- */
 
 static const size_t map_bytes[UNWINDING_MAP_COUNT] = {
-	[UNWINDING_ROWS] = UNWIND_ROWS_MAX * sizeof(struct unwind_row),
 	[UNWINDING_PAGES] = UNWIND_PAGES_MAX * sizeof(struct unwind_page),
 	[UNWINDING_MODULES] = UNWIND_MODULES_MAX * sizeof(struct unwind_module),
 	[UNWINDING_MAPPINGS] = UNWIND_MAPPINGS_MAX * sizeof(struct unwind_mapping),
 };
 
-static ssize_t job_map(struct unwinding_inside *unwinding, int fd, u32 which)
+static ssize_t job_map(struct unwinding_inside *unwinding, int fd,
+		       const struct map_request *request)
 {
+	u32 which = request->which;
 	void *memory;
+	size_t bytes;
 
-	if (which >= UNWINDING_MAP_COUNT || unwinding->maps[which] || fd < 0)
+	if (which >= UNWINDING_MAP_COUNT || unwinding->maps[which] || fd < 0 ||
+	    request->row_count < UNWIND_ROWS_LEAST || request->row_count > UNWIND_ROWS_MOST)
 		return -EINVAL;
-	memory = mmap(NULL, map_bytes[which], PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	unwinding->row_count = request->row_count;
+	bytes = which == UNWINDING_ROWS ? unwinding->row_count * sizeof(struct unwind_row)
+					: map_bytes[which];
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (memory == MAP_FAILED)
 		return -errno;
 	unwinding->maps[which] = memory;
@@ -43,7 +49,7 @@ static ssize_t job_open(struct unwinding_inside *unwinding, const struct open_re
 		.pages = unwinding->maps[UNWINDING_PAGES],
 		.modules = unwinding->maps[UNWINDING_MODULES],
 		.mappings = unwinding->maps[UNWINDING_MAPPINGS],
-		.row_count = UNWIND_ROWS_MAX,
+		.row_count = unwinding->row_count,
 		.page_count = UNWIND_PAGES_MAX,
 		.module_count = UNWIND_MODULES_MAX,
 		.mapping_count = UNWIND_MAPPINGS_MAX,
@@ -71,10 +77,16 @@ static bool take_requests(struct symbolize *symbolize, const struct requests_req
 
 		if (one->want == UNWIND_WANT_GONE)
 			symbolize_gone(symbolize, one->tgid, one->generation);
+		else if (one->want == UNWIND_WANT_PAGE)
+			symbolize_load_page(symbolize, one->module, one->page);
 		else if (one->want == UNWIND_WANT_FORKED &&
 			 symbolize_forked(symbolize, one->tgid, one->generation))
 			reply->stale[i / 64] |= 1ULL << (i % 64);
 	}
+	for (u32 i = 0; i < request->count; i++)
+		if (request->requests[i].want == UNWIND_WANT_PAGE)
+			symbolize_load_near(symbolize, request->requests[i].module,
+					    request->requests[i].page);
 	return true;
 }
 
@@ -201,7 +213,7 @@ static ssize_t job_counts(struct symbolize *symbolize, struct symbolize_counts *
 
 /* A request of less than this is none. */
 static const size_t least_size[UNWINDING_JOB_COUNT] = {
-	[UNWINDING_MAP] = sizeof(u32),
+	[UNWINDING_MAP] = sizeof(struct map_request),
 	[UNWINDING_OPEN] = sizeof(struct open_request),
 	[UNWINDING_SCAN] = offsetof(struct scan_request, before.requests),
 	[UNWINDING_KNOWN] = offsetof(struct known_request, facts),
@@ -226,7 +238,7 @@ ssize_t unwinding_inside_run(struct unwinding_inside *unwinding, enum unwinding_
 		memcpy(&number, request, sizeof(number));
 	switch (job) {
 	case UNWINDING_MAP:
-		return job_map(unwinding, *fd, number);
+		return job_map(unwinding, *fd, request);
 	case UNWINDING_OPEN:
 		return job_open(unwinding, request);
 	case UNWINDING_KALLSYMS:

@@ -7,6 +7,11 @@
 
 #include "unwinding.h"
 
+struct map_request {
+	u32 which;     /* enum unwinding_map */
+	u32 row_count; /* of the table of rows */
+};
+
 struct open_request {
 	u32 lines;
 	u32 inlined;

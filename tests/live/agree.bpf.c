@@ -10,19 +10,20 @@ const volatile u32 agree_tgid;
 SEC("perf_event")
 int agree_tick(struct cpu_regs *ctx)
 {
-	struct stack_scratch *scratch = stack_scratch_of(STACK_CPU);
+	struct stack_scratch *scratch;
 	struct stack_wish wish = {.context = STACK_CPU, .tgid = agree_tgid, .has_user = true};
 	struct rec_sample *rec;
 	u32 stop;
 	u64 key;
 
-	if (bpf_get_current_pid_tgid() >> 32 != agree_tgid || !scratch)
+	if (bpf_get_current_pid_tgid() >> 32 != agree_tgid)
 		return 0;
-	if (ctx->cs & CS_USER_MASK) {
+	scratch = stack_claim(STACK_CPU);
+	if (scratch && (ctx->cs & CS_USER_MASK)) {
 		scratch->regs = *ctx;
 		wish.regs = &scratch->regs;
 	}
-	key = stack_take(ctx, &wish, &stop);
+	key = stack_take_in(ctx, &wish, scratch, &stop);
 	rec = EMIT_RESERVE(SAMPLE, sample, current_task());
 	if (!rec)
 		return 0;

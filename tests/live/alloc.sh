@@ -75,9 +75,9 @@ check "every start has its end, of those that were taken" no_unmatched some
 
 check "a storm is measured if it is forced" record forced --alloc-every 16K --force -- "$oracle" alloc-storm
 check "its bytes are right on average" same forced bytes alloc_many 0.08
-check "what it costs is told" grep -q 'calls a second of malloc and the like, which costs' "$work/forced.told"
+check "what it costs is told" grep -q 'allocation calls a second, which cost' "$work/forced.told"
 record refused -- "$oracle" alloc-storm
-check "without, it is refused" grep -q 'not measured any more.*--force goes on' "$work/refused.told"
+check "without, it is refused" grep -q 'not measured any more.*--force continues' "$work/refused.told"
 given_up() { python3 -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute("select * from steps"))' "$work/refused.dwell"; }
 check "and the session says so" grep -q 'alloc: malloc' <(given_up)
 

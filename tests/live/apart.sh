@@ -33,7 +33,7 @@ is_reader() { grep -q '^Uid:.65534' "/proc/$1/status" && [ "$(readlink "/proc/$1
 waiting() {
 	local pid child
 	for _ in $(seq 100); do
-		pid=$(pgrep -f "^$DWELL $1 .*$work" | head -1)
+		pid=$(pgrep -of "^$DWELL $1 .*$work")
 		for child in ${pid:+$(pgrep -P "$pid")}; do
 			is_reader "$child" && sleep 0.5 && echo "$pid" && return
 		done

@@ -129,6 +129,31 @@ def submitted():
     check("fio's own are fio's", wanted - total("total", "orphan_starts") <= ours <= wanted, ours, wanted)
 
 
+def owners():
+    """Requests are fio's, or the cgroup's where the kernel made them later; never a bystander's."""
+    by_fio, others = 0, []
+    for comm, count in db.execute(
+            """SELECT (SELECT comm FROM processes p WHERE p.pid = series.pid LIMIT 1), sum(count)
+            FROM series JOIN series_values ON series = id
+            WHERE signal = 'block' AND kind = 'submitted' AND object = ? GROUP BY 1""", (disk,)):
+        if comm == "fio":
+            by_fio += count
+        elif comm not in ("sh", "grep"):
+            others.append((comm, count))
+    by_cgroup = db.execute(
+        """SELECT total(count) FROM series JOIN series_values ON series = series.id JOIN labels
+        ON labels.signal = 'block' AND labels.id = object
+        WHERE series.signal = 'block' AND kind = 'cgroup' AND name LIKE 'cgroup dwell-block-%'""").fetchone()[0]
+    wanted = fio("limited")["total_ios"]
+    check("owners are who submitted, or their cgroup", not others and by_cgroup > 0, others, by_cgroup)
+    check("and all are counted once", wanted <= by_fio + by_cgroup <= wanted * 2.1, by_fio, by_cgroup, wanted)
+    bystanders = db.execute(
+        """SELECT DISTINCT p.comm FROM slow JOIN processes p USING (pid)
+        WHERE signal = 'block' AND object = ? AND p.comm NOT IN ('fio')""", (disk,)).fetchall()
+    check("no slow request is a bystander's", not bystanders, bystanders)
+    print(f"# fio {by_fio}, cgroup {by_cgroup}")
+
+
 def regions():
     bytes_of = dict(db.execute("SELECT region, bytes - over_bytes FROM block_regions WHERE device = ?", (disk,)))
     # the first 32 MB were written in order, 4 of them again, after reads of 4 KiB from anywhere

@@ -35,10 +35,10 @@ detach() {
 	loop=
 }
 
-# throttle: a cgroup that may read so often from the disk below the folder, as $cgroup
+# throttle DISK IOPS: a cgroup that may read so often from the disk, major:minor, as $cgroup
 throttle() {
-	local disk root
-	disk=$(findmnt -no MAJ:MIN -T "$work" | tr -d ' ')
+	local disk=$1 root
+	shift
 	if [ -e /sys/fs/cgroup/blkio/blkio.throttle.read_iops_device ]; then
 		cgroup=/sys/fs/cgroup/blkio/dwell-block-$$
 		mkdir "$cgroup" && echo "$disk $1" >"$cgroup/blkio.throttle.read_iops_device"
@@ -98,12 +98,17 @@ kill $busy
 wait $busy 2>/dev/null
 judge through-1 matched_in_all
 
-if throttle 200; then
+below=$(findmnt -no MAJ:MIN -T "$work" | tr -d ' ')
+if throttle "$below" 200; then
 	load tail <<END
 $(fio --name=fast --rw=randread --bs=4k --ioengine=psync --number_ios=800 --output="$work/fast.json")
 sh -c 'echo \$\$ >$cgroup/cgroup.procs; exec $(fio --name=slow --rw=randread --bs=8k --ioengine=psync --number_ios=400 --output="$work/slow.json")'
 END
 	judge tail counted parts matched tail slow
+	check "the limit is not blamed on the device" sh -c \
+		"! '$dwell' report '$work/tail.dwell' --signal block | grep '$name is slow'"
+	check "whose requests are not the disk's time" sh -c \
+		"'$dwell' report '$work/tail.dwell' --signal block | tr -s ' \n' ' ' | grep -q '$name: requests took .* other disks'"
 
 	# More at a time than a loop device takes: the scheduler keeps them.
 	echo mq-deadline >"/sys/block/$name/queue/scheduler"
@@ -112,6 +117,16 @@ sh -c 'echo \$\$ >$cgroup/cgroup.procs; exec $(fio --name=deep --rw=randread --b
 END
 	judge deep counted parts matched queues
 	echo none >"/sys/block/$name/queue/scheduler"
+	rmdir "$cgroup"
+
+	# Held back on the device itself: the kernel's worker makes the requests, and interrupts come to whoever runs.
+	throttle "$(cat "/sys/block/$name/dev")" 100
+	load limited <<END
+sh -c 'while :; do :; done' & busy=\$!
+sh -c 'echo \$\$ >$cgroup/cgroup.procs; exec $(fio --name=limited --rw=randread --bs=4k --ioengine=psync --number_ios=200 --output="$work/limited.json")'
+kill \$busy
+END
+	judge limited counted parts matched owners
 else
 	echo "ok - tail # SKIP no cgroup here can throttle a disk"
 fi

@@ -140,7 +140,8 @@ static int follow_workload(struct rig *rig, struct ledger_book *book, struct hea
 		if (failure->err)
 			printf("# %s: %s: %s\n", config.probes[i].program, strerror(failure->err),
 			       failure->excerpt);
-		refused += failure->err && !config.probes[i].is_optional;
+		refused += failure->err && !config.probes[i].is_optional &&
+			   !rig_has_stand_in(&config, capture, config.probes[i].program);
 	}
 	if (!capture || refused) {
 		kill(child, SIGKILL);

@@ -114,7 +114,7 @@ is_kept_for_a_user() {
 leaves_nothing() { ! find "$work/tmp" -mindepth 1 | grep .; }
 check "without asking there are addresses" is_not_named report --stacks
 check "report --debuginfod: names" is_named report --debuginfod --stacks
-check "what came is told" grep -qE 'frames without a name have one now; [1-9][0-9]* of' "$work/told"
+check "what came is told" grep -qE 'symbolized [1-9][0-9]* of [0-9]* frames; found [1-9][0-9]* of' "$work/told"
 check "report --json: where the names came from" knows_the_source
 check "export -f folded --debuginfod: names" is_named export -f folded --debuginfod=20
 check "export -f speedscope --debuginfod: names" is_named export -f speedscope --debuginfod=20
@@ -130,7 +130,7 @@ keeps_the_limit() {
 }
 check "the limit is for all files together" keeps_the_limit
 check "a long wait is told" grep -q 'waiting for the debug file of' "$work/told"
-check "that time was up, too" grep -q 'time was up before' "$work/told"
+check "that time was up, too" grep -q 'timed out before' "$work/told"
 
 mv "$work/root/buildid/$id/debuginfo" "$work/sound"
 objcopy --only-keep-debug "$DWELL" "$work/root/buildid/$id/debuginfo"

@@ -49,7 +49,7 @@ if zgrep -q '^# CONFIG_KPROBES is not set' /proc/config.gz 2>/dev/null; then
 	is fentry unavailable load unexplained
 	check "fentry's EPERM is said to be unexplained, in as many words" jq -e \
 		'.features[] | select(.name == "fentry") | .cause.text
-		| test("EPERM although every known precondition holds") and test("does not say why")' "$json"
+		| test("EPERM although every known precondition holds") and test("gives no reason")' "$json"
 fi
 
 check "its text has no line beyond 80 columns" sh -c \

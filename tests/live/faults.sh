@@ -17,6 +17,6 @@ check "major faults are as many as the kernel says" is "$(of major count)" "$(tr
 if [ "$(truth major)" -gt 100 ]; then
 	check "they took what the program waited" within "$(of major sum_ns)" "$(truth cold_ns)" \
 		$(($(truth cold_ns) / 20 + 100000))
-	check "that it waits for a disk is told" says faults "for pages from a disk"
+	check "that it waits for a disk is told" says faults "had to be read from a disk"
 fi
 finish

@@ -19,5 +19,5 @@ state() {
 
 state sleep blocked.sleep 20
 state pipe blocked.pipe 20
-state epoll blocked.poll 20
+state epoll blocked.sleep 20
 finish

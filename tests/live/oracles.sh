@@ -121,13 +121,13 @@ record_the_host() {
 	check "host: $(cpu_time)" eval 'cpu_time >/dev/null'
 }
 
-# cpu_time: what threads ran, by their own accounts, against what the CPUs have left for them; says
-# both, and succeeds if they agree within 0.01 % of the wall.
+# cpu_time: what threads ran, by their own accounts without interrupts, against what the CPUs have left for
+# them; says both, and succeeds if they agree within 0.01 % of the wall.
 cpu_time() {
-	jq -r '([.processes[].threads[].ledger[] | select(.state | startswith("cpu")) | .ns] | add) as $threads
-		| ([.cpus[].uses[] | select(.use | IN("idle", "dwell", "other")) | .ns] | add) as $rest
+	jq -r '([.processes[].threads[].ledger[] | select(.state | IN("cpu", "cpu.user", "cpu.syscall", "cpu.fault")) | .ns] | add) as $threads
+		| ([.cpus[].uses[] | select(.use | IN("idle", "dwell", "other", "irq", "softirq")) | .ns] | add) as $rest
 		| ([.cpus[].wall_ns] | add) as $wall
-		| "threads \($threads) + idle, dwell and others \($rest) = wall \($wall) ns, within 0.01 %",
+		| "threads \($threads) + idle, dwell, interrupts and others \($rest) = wall \($wall) ns, within 0.01 %",
 		  ($threads + $rest - $wall | fabs <= $wall / 10000)' "$json" | {
 		read -r said && read -r agrees
 		echo "$said"

@@ -37,7 +37,7 @@ expect() {
 }
 
 setcap_hint="setcap cap_bpf,cap_perfmon,cap_dac_read_search+ep $work/dwell"
-expect "no capability" 77 "dwell cannot run like this" "NOT TRIED: all" \
+expect "no capability" 77 "dwell cannot run in this environment" "NOT TRIED: all" \
 	"this process lacks CAP_BPF and CAP_PERFMON" "run it with sudo" "$setcap_hint" \
 	-- as_nobody -- "$work/dwell" doctor
 expect "CAP_BPF only" 77 "this process lacks CAP_PERFMON" "$setcap_hint" \
@@ -53,7 +53,7 @@ expect "the capabilities that the remedy gives" 0 "tracepoint" "tracefs mounted 
 # Kernels without the change of July 2025 attach uprobes for CAP_PERFMON: either is right.
 check "CAP_BPF and CAP_PERFMON: uprobes work, or CAP_SYS_ADMIN is said to be missing" \
 	grep -qE 'uretprobe usdt|lacks CAP_SYS_ADMIN' "$work/words"
-expect "own pid and mount namespaces" 0 "dwell works here" "a pid namespace of its own" \
+expect "own pid and mount namespaces" 0 "dwell works here" "a separate pid namespace" \
 	"run it on the host (or with --pid=host)" \
 	-- unshare --pid --mount --fork --mount-proc "$work/dwell" doctor
 expect "own pid namespace, the host's /proc" 0 "dwell works here" \
@@ -64,7 +64,7 @@ expect "tracefs unmounted" 0 "dwell works here" "tracefs is not mounted" \
 		'$work/dwell' doctor"
 expect "own user namespace" 77 "root inside a user namespace only" "run it on the host" \
 	-- unshare --user --map-root-user "$work/dwell" doctor
-expect "a seccomp filter" 77 "a seccomp filter is in force" "seccomp=unconfined" \
+expect "a seccomp filter" 77 "a seccomp filter is active" "seccomp=unconfined" \
 	-- "$TOOLS/denied" "$work/dwell" doctor
 expect "no BTF" 77 "cannot be read from /sys/kernel/btf/vmlinux" "CONFIG_DEBUG_INFO_BTF=y" \
 	-- unshare --mount sh -c "mount -t tmpfs tmpfs /sys/kernel/btf; '$work/dwell' doctor"

@@ -134,4 +134,16 @@ static inline void rig_stop(struct rig *rig)
 	queue_destroy(rig->queue);
 }
 
+/* Whether another program does the work of one that this kernel refuses. */
+static inline bool rig_has_stand_in(const struct capture_config *config, struct capture *capture,
+				    const char *program)
+{
+	for (size_t i = 0; i < config->probe_count; i++)
+		if (config->probes[i].fallback_of &&
+		    !strcmp(config->probes[i].fallback_of, program) &&
+		    !capture_is_resting(capture, i) && !capture_failure(capture, i)->err)
+			return true;
+	return false;
+}
+
 #endif

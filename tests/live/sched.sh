@@ -17,13 +17,13 @@ check "and as long" is "$(of cpu sum_ns)" "$(of run sum_ns)"
 check "each wake-up is counted" within "$(of wakeup count)" $(($(truth woken) + $(truth threads))) 20
 check "the largest burst has most of the herd" test "$(jq '[.signals.sched[]
 	| select(.kind == "wakeup") | .max] | max' "$json")" -ge 24
-check "the storm is told" says sched "threads within 1 ms: a storm"
+check "the storm is told" says sched "threads within 1 ms: of its"
 
 measure sched migrate
 if [ "$(truth migrations)" -gt 0 ]; then
 	check "each move to another CPU is counted" within "$(of migration count)" "$(truth migrations)" 5
 	check "that it is moved about is told" says sched "moved to another CPU"
 	check "that it wakes the same one each time is no storm" is "$(jq '[.remarks.sched[]
-		| select(contains("a storm"))] | length' "$json")" 0
+		| select(contains("within 1 ms: of its"))] | length' "$json")" 0
 fi
 finish

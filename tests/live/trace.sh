@@ -113,6 +113,36 @@ check "--slow tells each slow call" equal "$(grep -c '^[0-9:.]* .* ms  oracle:tr
 # The first calls of a new process come before its files are known; more of them where others work, too.
 check "--slow shows who called" [ "$(grep -c "^	do_traced_calls" "$work/out")" -ge 140 ]
 
+# What is not CPU time in the ledger is none in a slow call.
+trace --slow 1ms -u "$ORACLE:traced_wait" -- "$ORACLE" traced-waits
+check "--slow: a wait for another thread is no CPU time" equal "$(jq '[.slow[] | select(.parts) | .parts] |
+	length >= 18 and ([.[].other_ns] | add) > 9 * ([.[].cpu_ns] | add)' "$work/json")" true
+
+# Other clients of SQLite are refused until the writer ends: one that gets in could checkpoint the -wal.
+# 200 calls a second and CPU are told: so each 200 have a second of their own.
+locked_until_the_end() {
+	local dwell refused=0 others=0 told said
+	rm -f "$file" "$work/done"
+	timeout 60 "$DWELL" trace -q --slow 1ms -o "$file" -u "$ORACLE:traced_sleep" -- \
+		sh -c 'for i in 1 2 3 4; do "$0" traced-calls; sleep 1; done; touch "$1"' "$ORACLE" "$work/done" >"$work/truth" 2>"$work/out" &
+	dwell=$!
+	until [ -s "$file" ]; do sleep 0.05; done
+	while [ ! -e "$work/done" ] && kill -0 "$dwell" 2>/dev/null; do
+		said=$(sqlite3 -cmd '.timeout 0' "$file" 'PRAGMA wal_checkpoint(TRUNCATE)' 'BEGIN IMMEDIATE' 2>&1)
+		case $said in
+		*locked*) refused=$((refused + 1)) ;;
+		*) [ -e "$work/done" ] || { others=$((others + 1)); echo "it got in: $said"; } ;;
+		esac
+		sleep 0.01
+	done
+	wait "$dwell"
+	told=$(grep -c 'ms  oracle:traced_sleep' "$work/out")
+	echo "refused $refused times, got in $others times; $told of 800 calls are told"
+	[ "$others" -eq 0 ] && [ "$refused" -gt 100 ] && [ "$told" -eq 800 ] &&
+		[ "$(sqlite3 "$file" 'PRAGMA integrity_check')" = ok ]
+}
+check "--slow: the session is locked until it is complete" locked_until_the_end
+
 # --- between probes
 
 trace --from "u:$ORACLE:traced_read" --to "u:$ORACLE:traced_write" --key arg1 -- "$ORACLE" traced-span
@@ -168,13 +198,14 @@ check "a key must be known at both ends" refuses 'is not known at' -n --key arg1
 check "so must what is returned" refuses 'is not known at' -n --key ret --from "ur:$ORACLE:traced_read" \
 	--to "u:$ORACLE:traced_write"
 check "a key without ends has no use" refuses 'there are none' -n --key arg1 -u "$ORACLE:traced_read"
-check "what is between probes is told apart by nothing" refuses 'between probes' -n --by arg1 \
+check "what is between probes is told apart by nothing" refuses 'between two probes' -n --by arg1 \
 	--from "u:$ORACLE:traced_read" --to "u:$ORACLE:traced_write"
 check "what is only counted returns nothing" refuses 'known to return' -n --count --by ret -u "$ORACLE:traced_read"
 check "and is not slow" refuses 'takes time' -n --slow 1ms -t sched:sched_switch
-check "malloc is refused" refuses 'called so often' -n -u libc.so.6:malloc
-check "so is the kernel's scheduler" refuses 'called so often' -n -k __schedule
+check "malloc is refused" refuses 'called very often' -n -u libc.so.6:malloc
+check "so is the kernel's scheduler" refuses 'called very often' -n -k __schedule
 check "so are the kernel's locks" refuses 'hang the host' -n -t lock:contention_begin
+check "so is what happens in NMI" refuses 'hang the host' -n -t nmi:nmi_handler
 check "setjmp's return would crash" refuses 'does not return as other' -n -u libc.so.6:_setjmp
 check "an IFUNC is not the function" refuses 'chosen at run time' -n -u libc.so.6:memcpy
 check "--limit holds" refuses 'more than --limit 64' -n -u 'libc.so.6:*'
@@ -286,6 +317,31 @@ if command -v go >/dev/null; then
 	# One that has to grow its stack begins anew.
 	check "but its calls are counted ($(told hit main.work count))" awk -v n="$(told hit main.work count)" \
 		'BEGIN { exit !(n >= 50 && n < 60) }'
+fi
+
+# From 6.18 on the kernel makes a call of such a nop: fine where a function begins, not in its midst.
+cat >"$work/nop5.s" <<-'END'
+	.globl main, begins, in_midst
+	.type main, @function
+	.type begins, @function
+	main: mov $100, %ebx
+	1: call begins
+	dec %ebx
+	jnz 1b
+	xor %eax, %eax
+	ret
+	begins: .byte 0x0f, 0x1f, 0x44, 0, 0
+	movl $1, -8(%rsp)
+	in_midst: .byte 0x0f, 0x1f, 0x44, 0, 0
+	ret
+	.size begins, . - begins
+	.section .note.GNU-stack, "", @progbits
+END
+if [ "$(uname -m)" = x86_64 ] && gcc -o "$work/nop5" "$work/nop5.s" 2>/dev/null &&
+	[ "$(printf '6.18\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 6.18 ]; then
+	check "a 5-byte nop in a function's midst is refused" refuses 'red zone' -n -u "$work/nop5:in_midst"
+	trace -u "$work/nop5:begins" --count -- "$work/nop5"
+	check "one that begins a function is not" equal "$(told hit begins count)" 100
 fi
 
 # --- a real client of a real PostgreSQL

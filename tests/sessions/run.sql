@@ -3,10 +3,11 @@
 -- window; Tier B. It starts at 1,000,000,000 ns; times below are in ns.
 INSERT INTO meta VALUES ('schema', 'dwell.session/1'), ('dwell_version', '0.1'), ('kernel', '6.18.0'),
 	('cpus', '2'), ('started_ns', '1000000000'), ('ended_ns', '1352000000'), ('command', 'sh'),
-	('tier', 'B'), ('window_ns', '1000000000'), ('label.jobs', '3');
+	('tier', 'B'), ('window_ns', '1000000000'), ('label.jobs', '3'),
+	('kind', 'run'), ('option.0', '--tier B');
 INSERT INTO windows VALUES (0, 1000000000, 1352000000);
 INSERT INTO syscalls (call, name) VALUES (1, 'read'), (62, 'wait4'), (75, 'fsync'), (258, 'openat'), (231, 'clock_nanosleep');
-INSERT INTO hooks VALUES ('ledger_switch', NULL, 1, NULL, 2200, 330000, 0, 352000000, 0), ('ledger_waking', NULL, 1, NULL, 900, 81000, 0, 352000000, 0),
+INSERT INTO hooks (hook, fallback_of, attached, failure, events, bpf_ns, misses, measured_ns, is_rare) VALUES ('ledger_switch', NULL, 1, NULL, 2200, 330000, 0, 352000000, 0), ('ledger_waking', NULL, 1, NULL, 900, 81000, 0, 352000000, 0),
 	('calls_enter', NULL, 1, NULL, 52000, 4200000, 0, 352000000, 0), ('calls_signal', NULL, 1, NULL, 0, 0, 0, 352000000, 1);
 INSERT INTO overhead VALUES (0, 4611000, 3100000, 9437184, 4194304, 2048);
 INSERT INTO processes (pid, start_ns, parent, comm, exe, service, is_kernel, exit_code) VALUES
@@ -31,7 +32,7 @@ INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_ki
 	(0, 3, 2, 0, 0, 0, 0, 0, 170000000, 870), (0, 3, 3, 0, 0, 0, 0, 0, 70000000, 9000),
 	(0, 3, 8, 0, 0, 0, 701, 6, 20000000, 10), (0, 3, 16, 1, 5002, 0, 701, 1, 40000000, 41),
 	(0, 4, 2, 0, 0, 0, 0, 0, 1000000, 3), (0, 4, 15, 231, 0, 0, 0, 2, 199000000, 1);
-INSERT INTO objects VALUES (5001, 1, '/tmp/out.o'), (5002, 2, 'pipe:[4242]');
+INSERT INTO objects (id, kind, name) VALUES (5001, 1, '/tmp/out.o'), (5002, 2, 'pipe:[4242]');
 INSERT INTO calls VALUES
 	(0, 700, 9000, 1000000000, 62, 4, 1, 100000, 348040000),
 	(0, 701, 9001, 1002000000, 258, 40000, 37500, 60000000, 60000000), (0, 701, 9001, 1002000000, 75, 38, 0, 2000000, 42000000),

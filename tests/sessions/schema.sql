@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The tables of docs/session.md, for sessions that tests make up.
 PRAGMA application_id = 0x4457454c;
-PRAGMA user_version = 1003;
+PRAGMA user_version = 1004;
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE windows (id INTEGER PRIMARY KEY, begin_ns, end_ns);
 CREATE TABLE states (id INTEGER PRIMARY KEY, name TEXT, meaning TEXT);
@@ -12,9 +12,14 @@ CREATE TABLE sample_kinds (id INTEGER PRIMARY KEY, name TEXT, meaning TEXT);
 CREATE TABLE stops (id INTEGER PRIMARY KEY, name TEXT, meaning TEXT);
 CREATE TABLE syscalls (call INTEGER PRIMARY KEY, name TEXT, meaning TEXT);
 CREATE TABLE losses (window, cause, count);
-CREATE TABLE hooks (hook, fallback_of, attached, failure, events, bpf_ns, misses, measured_ns, is_rare);
+CREATE TABLE hooks (hook, fallback_of, attached, failure, events, bpf_ns, misses, measured_ns, scaled_ns, is_rare);
 CREATE TABLE overhead (window, bpf_ns, user_cpu_ns, rss_bytes, map_bytes, ring_fill_max);
 CREATE TABLE steps (ts_ns, what, why);
+CREATE TABLE coverage (part TEXT PRIMARY KEY, covered_ns, total_ns, thinned);
+CREATE TABLE cgroup_limits (cgroup TEXT PRIMARY KEY, cpu_quota_us, cpu_period_us, memory_high, memory_max, io_limit,
+	nr_throttled, throttled_us, cpu_cgroup, memory_cgroup, io_cgroup);
+CREATE TABLE cgroup_processes (cgroup, pid, PRIMARY KEY (cgroup, pid));
+CREATE TABLE counters (name, subject, begin, end, PRIMARY KEY (name, subject));
 CREATE TABLE threads (id INTEGER PRIMARY KEY, pid, process_start_ns, tid, start_ns, begin_ns, end_ns,
 	comm, is_kernel, is_dead, threads, voluntary, involuntary, kernel_voluntary,
 	kernel_involuntary, kernel_exec_ns, kernel_delay_ns, missed, unnamed);
@@ -22,7 +27,7 @@ CREATE TABLE ledger (window, thread, state, call, object, holder, waker, waker_k
 CREATE TABLE calls (window, thread_tid, thread_start_ns, thread_begin_ns, call, count, failed, cpu_ns,
 	total_ns);
 CREATE TABLE faults (window, thread_tid, thread_start_ns, thread_begin_ns, begun, ended, failed);
-CREATE TABLE objects (id INTEGER PRIMARY KEY, kind, name);
+CREATE TABLE objects (id INTEGER PRIMARY KEY, kind, name, pid);
 CREATE TABLE processes (pid, start_ns, parent, comm, exe, uid, cgroup, container, unit, pod, service,
 	pid_ns, mnt_ns, net_ns, is_kernel, exit_code, end_ns);
 CREATE TABLE execs (ts_ns, pid, start_ns, parent, exe);
@@ -30,6 +35,10 @@ CREATE TABLE cpus (window, cpu, use, ns);
 CREATE TABLE cpu_queues (window, cpu, queue_ns, switches, missed);
 CREATE TABLE samples (window, pid, process_start_ns, tid, thread_start_ns, kind, state, mode, stack, stop,
 	waker, waker_kind, waker_stack, count, weight_ns, ns, mismatches);
+CREATE TABLE rivals (window, thread, pid, tid, comm, policy, ns);
+CREATE TABLE chains (window, thread, state, call, object, culprit_pid, culprit_tid, culprit_comm, part_state,
+	part_call, part_object, part_culprit, ns);
+CREATE TABLE loops (window, thread, turns, long_turns, long_ns, max_ns);
 CREATE TABLE stacks (id INTEGER PRIMARY KEY, parent, frame, depth);
 CREATE TABLE frames (id INTEGER PRIMARY KEY, module, address, name, source, file, line);
 CREATE TABLE inlines (frame, depth, name, file, line);

@@ -3,17 +3,19 @@
 -- hook, one that is not attached, steps of the governor, missed switches, hostile names, a futex, a
 -- row that stands for several dead threads, kernel threads, a pool of idle ones.
 INSERT INTO meta VALUES ('schema', 'dwell.session/1'), ('dwell_version', '0.1'), ('kernel', '6.18.0'),
-	('cpus', '4'), ('started_ns', '5000000000'), ('tier', 'A'), ('filter', 'all'), ('max_overhead', '1%');
+	('cpus', '4'), ('started_ns', '5000000000'), ('tier', 'A'), ('filter', 'all'), ('max_overhead', '1%'),
+	('kind', 'record'), ('option.0', '-a'), ('option.1', '--max-overhead 1%');
 INSERT INTO windows VALUES (0, 5000000000, 6000000000), (1, 6000000000, 7000000000), (2, 7000000000, 8000000000);
-INSERT INTO states VALUES (23, 'blocked.new', 'a state that came later');
+INSERT INTO states VALUES (30, 'blocked.new', 'a state that came later');
 INSERT INTO losses VALUES (0, 'ring_full', 800), (1, 'ring_full', 12), (2, 'no_storage', 3), (2, 'gremlins', 1);
-INSERT INTO hooks VALUES ('ledger_switch', NULL, 1, NULL, 812000, 121800000, 5, 2000000000, 0),
+INSERT INTO hooks (hook, fallback_of, attached, failure, events, bpf_ns, misses, measured_ns, is_rare) VALUES ('ledger_switch', NULL, 1, NULL, 812000, 121800000, 5, 2000000000, 0),
 	('ledger_softirq', NULL, 1, NULL, 0, 0, 0, 2000000000, 0),
 	('ledger_iter', 'ledger_rows', 0, 'the kernel has no task iterator', 0, 0, 0, 0, 0),
 	('sample_resume', NULL, 0, 'No such process', 0, 0, 0, 0, 0),
 	('sample_resume_kprobe', 'sample_resume', 1, NULL, 9000, 9000000, 0, 2000000000, 0);
 INSERT INTO overhead VALUES (0, 40000000, 9000000, 12582912, 8388608, 100000),
 	(1, 41000000, 9000000, 12582912, 8388608, 4194304), (2, NULL, 9000000, 12683912, 8388608, 3000);
+INSERT INTO coverage VALUES ('detail', 2000000000, 3000000000, 1), ('stacks', 3000000000, 3000000000, 4), ('tier_b server (4700)', 1500000000, 3000000000, 1);
 INSERT INTO steps VALUES (6500000000, 'Tier B off for server (4700)', 'cost 1.4 %, allowed 1 %'),
 	(7000000000, 'detail off', 'cost 1.2 %, allowed 1 %');
 INSERT INTO processes (pid, start_ns, parent, comm, exe, service, is_kernel, exit_code) VALUES
@@ -52,7 +54,7 @@ INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_ki
 INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
 	SELECT id, 12, 10, 203, 0x7f0012345678, 4711, 4711, 1, 610000000, 270 FROM windows;
 INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
-	SELECT id, 12, 23, 17, -6002, 0, 0, 0, 50000000, 5 FROM windows;
+	SELECT id, 12, 30, 17, -6002, 0, 0, 0, 50000000, 5 FROM windows;
 INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
 	SELECT id, 12, 0, 0, 0, 0, 0, 0, 106666667, 1 FROM windows;
 INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
@@ -70,7 +72,7 @@ INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_ki
 	SELECT w.id, t.id, 1, 0, 0, 0, 0, 0, 333333, 1 FROM windows AS w, threads AS t WHERE t.id BETWEEN 200 AND 299;
 INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)
 	SELECT w.id, t.id, 13, 8, 0, 0, 0, 2, 999666667, 1 FROM windows AS w, threads AS t WHERE t.id BETWEEN 200 AND 299;
-INSERT INTO objects VALUES (6001, 5, '127.0.0.1:5432'), (-6002, 1, '/srv/' || CAST(x'ff9b41' AS TEXT) || char(7));
+INSERT INTO objects (id, kind, name) VALUES (6001, 5, '127.0.0.1:5432'), (-6002, 1, '/srv/' || CAST(x'ff9b41' AS TEXT) || char(7));
 INSERT INTO execs VALUES (6200000000, 900, 50, 1, '/tmp/' || char(0x202e) || 'cod.exe');
 INSERT INTO cpus SELECT w.id, c.value, 1, 700000000 FROM windows AS w, json_each('[0,1,2,3]') AS c;
 INSERT INTO cpus SELECT w.id, c.value, 2, 290000000 FROM windows AS w, json_each('[0,1,2,3]') AS c;

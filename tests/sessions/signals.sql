@@ -4,7 +4,8 @@
 -- no place, unmatched ends, slow events with stacks, a kernel thread; and what is wrong: a signal that nobody
 -- knows, buckets that are none.
 INSERT INTO meta VALUES ('schema', 'dwell.session/1'), ('dwell_version', '0.1'), ('kernel', '6.18.0'), ('cpus', '2'),
-	('tick_ns', '4000000'), ('started_ns', '1000000000'), ('ended_ns', '3000000000'), ('tier', 'A'), ('filter', 'all');
+	('tick_ns', '4000000'), ('started_ns', '1000000000'), ('ended_ns', '3000000000'), ('tier', 'A'), ('filter', 'all'),
+	('kind', 'record'), ('option.0', '-a'), ('option.1', '-s runq,offcpu');
 INSERT INTO windows VALUES (0, 1000000000, 2000000000), (1, 2000000000, 3000000000);
 INSERT INTO processes (pid, start_ns, parent, comm, exe, is_kernel) VALUES (500, 90, 1, 'server', '/usr/bin/server', 0),
 	(900, 50, 1, char(27) || '[31mred' || char(10), '/tmp/red', 0), (12, 0, 2, 'kworker/0:1', '', 1);
@@ -20,7 +21,7 @@ INSERT INTO frames VALUES (1, 2, 0x1040, 'main', 'symtab', NULL, 0),
 	(2, 2, 0x1404, 'serve::Parser<std::map<std::string, std::vector<serve::Value>>>::parse(std::string_view)', 'symtab', NULL, 0),
 	(3, 2, 0x1501, 'evil' || char(27) || '[31m', 'symtab', NULL, 0), (4, 1, 0x9c0022, 'io_schedule', 'kallsyms', NULL, 0);
 INSERT INTO stacks VALUES (101, 0, 1, 1), (102, 101, 2, 2), (103, 102, 3, 3), (-104, 103, 4, 4);
-INSERT INTO objects VALUES (7001, 1, '/var/lib/server/journal'), (-7002, 1, NULL);
+INSERT INTO objects (id, kind, name) VALUES (7001, 1, '/var/lib/server/journal'), (-7002, 1, NULL);
 INSERT INTO labels VALUES ('runq', 8388608, 'sda'), ('offcpu', 1, 'not of this one'), ('nosuch', 1, 'x');
 INSERT INTO shares VALUES ('runq', 512, 300, 4000, 0, 0, 2), ('offcpu', 512, 4, 0, 7, 3, 0), ('nosuch', 1, 1, 1, 1, 1, 1);
 INSERT INTO series VALUES (1, 'runq', 'wait', 500, 90, 7, 0, 0), (2, 'runq', 'wait', 500, 90, 8, 0, 0),

@@ -30,7 +30,7 @@ INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_ki
 		[3,2,0,0,0,0,0,200000000,40], [3,10,203,139637976727552,501,501,1,750000000,35], [3,8,0,0,0,501,6,50000000,4],
 		[4,2,0,0,0,0,0,800000000,30], [4,4,0,0,0,0,0,20000000,30], [4,15,231,0,0,0,2,180000000,2],
 		[5,1,0,0,0,0,0,20000000,5], [5,14,0,0,0,0,0,980000000,5]]') AS l;
-INSERT INTO objects VALUES (7001, 1, '/var/lib/server/journal');
+INSERT INTO objects (id, kind, name) VALUES (7001, 1, '/var/lib/server/journal');
 INSERT INTO modules VALUES (0, 0, '', ''), (1, 1, '[kernel]', ''), (2, 3, '/usr/bin/server', 'a1b2c3d4e5f60718293a4b5c6d7e8f9012345678'),
 	(3, 3, '/usr/lib/x86_64-linux-gnu/libc.so.6', '1122334455667788990011223344556677889900'),
 	(4, 3, '/opt/lib/libsecret.so.2', ''), (5, 3, '/usr/bin/python3.11', 'cafe0000cafe0000cafe0000cafe0000cafe0000'),

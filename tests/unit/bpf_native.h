@@ -65,7 +65,13 @@ struct cgrp_cset_link {
 struct super_block {
 	unsigned int s_dev;
 };
+struct hlist_node {
+	struct hlist_node *next;
+};
 struct inode {
+	struct {
+		struct hlist_node *first;
+	} i_dentry;
 	struct super_block *i_sb;
 	unsigned long i_ino;
 };
@@ -111,7 +117,7 @@ struct task_struct {
 };
 
 #define BPF_NO_PRESERVE_ACCESS_INDEX
-#define bpf_core_field_exists(field)	   1
+#define bpf_core_field_exists(...)	   1
 #define bpf_core_field_offset(type, field) offsetof(type, field)
 
 /* What the test sets, and what the code under test did. */
@@ -133,7 +139,7 @@ static struct {
 FROZEN_KNOBS(KNOB)
 #undef KNOB
 
-static int records, emit_counts, live_configs, filters;
+static int records __attribute__((unused)), emit_counts, live_configs, filters;
 
 static inline u64 bpf_get_current_task(void)
 {

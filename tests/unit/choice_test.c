@@ -118,6 +118,28 @@ static void wakers_have_a_share(void **state)
 	assert_true(taken >= 200 && taken <= 220);
 }
 
+/* Whatever the rate, and when it changes: each tick is in exactly one weight. */
+static void ticks_are_all_counted(void **state)
+{
+	static const u64 rates[] = {1, 4, 16, 2, 1, 8, 1};
+	u64 ticks = 0, taken = 0, sum = 0, count = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		for (int j = 0; j < 1001; j++, count++) {
+			u64 weight = choose_tick(&ticks, rates[i]);
+
+			assert_true(weight <= 16);
+			sum += weight;
+			taken += weight != 0;
+		}
+		assert_true(count - sum < rates[i]);
+	}
+	assert_int_equal(sum, count); /* the last rate is 1 */
+	assert_in_range(taken, 3 * 1001 + 250 + 62 + 500 + 125,
+			3 * 1001 + 250 + 62 + 500 + 125 + 7);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -126,6 +148,7 @@ int main(void)
 		cmocka_unit_test_setup(long_waits_are_taken_always, start),
 		cmocka_unit_test_setup(weights_do_not_overflow, start),
 		cmocka_unit_test_setup(wakers_have_a_share, start),
+		cmocka_unit_test_setup(ticks_are_all_counted, start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

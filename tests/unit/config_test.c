@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "../../abi/unwind.h"
 #include "../../src/capture/capture.h"
 
 static const struct probe probe = {.program = "canary_tp_btf"};
@@ -55,6 +56,13 @@ static void sizes_are_checked(void **state)
 		config.ring_bytes = bad[i];
 		assert_int_equal(check(&config), -ERANGE);
 	}
+	config = good();
+	config.unwind_rows = UNWIND_ROWS_LEAST - 1;
+	assert_int_equal(check(&config), -ERANGE);
+	config.unwind_rows = UNWIND_ROWS_MOST + 1;
+	assert_int_equal(check(&config), -ERANGE);
+	config.unwind_rows = UNWIND_ROWS_LEAST;
+	assert_int_equal(check(&config), 0);
 	config = good();
 	config.probe_count = 0;
 	assert_int_equal(check(&config), -E2BIG);

@@ -90,6 +90,45 @@ static void missing_capabilities_are_named(void **state)
 	       "--cap-add BPF");
 }
 
+/* applies VERSION MACHINE HAZARD */
+static bool applies(const char *release, const char *machine, const char *name)
+{
+	struct facts facts = healthy();
+
+	snprintf(facts.host.release, sizeof(facts.host.release), "%s", release);
+	snprintf(facts.host.machine, sizeof(facts.host.machine), "%s", machine);
+	assert_int_equal(sscanf(release, "%d.%d", &facts.kernel_major, &facts.kernel_minor), 2);
+	for (size_t i = 0; i < hazard_count; i++)
+		if (!strcmp(hazard_at(i)->name, name))
+			return hazard_applies(hazard_at(i), &facts);
+	fail_msg("no hazard %s", name);
+	return false;
+}
+
+static void hazards_are_of_their_versions(void **state)
+{
+	(void)state;
+	assert_false(applies("6.14.2", "x86_64", "nmi_locks"));
+	assert_true(applies("6.15.0", "x86_64", "nmi_locks"));
+	assert_true(applies("6.18.44-cloud-amd64", "x86_64", "nmi_locks"));
+	assert_false(applies("7.0.1", "x86_64", "nmi_locks"));
+	assert_false(applies("6.12.80", "x86_64", "uprobe_stacks"));
+	assert_true(applies("7.0", "x86_64", "uprobe_stacks"));
+	assert_false(applies("6.17.3", "x86_64", "uprobe_nop5"));
+	assert_true(applies("6.18.0", "x86_64", "uprobe_nop5"));
+	assert_false(applies("6.18.0", "aarch64", "uprobe_nop5"));
+	assert_false(applies("6.6.127", "x86_64", "sockmap"));
+	assert_true(applies("6.6.128", "x86_64", "sockmap"));
+	assert_false(applies("6.7.200", "x86_64", "sockmap"));
+	assert_false(applies("6.12.74", "x86_64", "sockmap"));
+	assert_true(applies("6.12.75", "x86_64", "sockmap"));
+	assert_false(applies("6.18.13", "x86_64", "sockmap"));
+	assert_true(applies("7.1", "x86_64", "sockmap"));
+	assert_true(applies("5.10.0", "x86_64", "return_probes"));
+	assert_false(applies("6.18.0", "x86_64", "memory_order"));
+	assert_true(applies("6.18.0", "aarch64", "memory_order"));
+}
+
 static void each_cause_is_told_from_the_others(void **state)
 {
 	struct facts facts = healthy();
@@ -299,6 +338,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(missing_capabilities_are_named),
+		cmocka_unit_test(hazards_are_of_their_versions),
 		cmocka_unit_test(each_cause_is_told_from_the_others),
 		cmocka_unit_test(what_is_not_known_is_not_guessed),
 		cmocka_unit_test(every_row_is_complete),

@@ -81,17 +81,17 @@ static void full_ring_is_counted_by_class(void **state)
 	assert_null(EMIT_RESERVE(CANARY, canary, &task));
 	assert_int_equal(fake.counts.of[SIG_CANARY].ring_full, 1);
 	assert_int_equal(fake.counts.of[SIG_CANARY].coalesced, 0);
-	assert_null(emit_reserve(2, 1, DROP_HISTOGRAM, 48, &task));
+	assert_null(emit_reserve(&records, 2, 1, DROP_HISTOGRAM, 48, &task));
 	assert_int_equal(fake.counts.of[2].ring_full, 0);
 	assert_int_equal(fake.counts.of[2].coalesced, 1);
-	assert_null(emit_reserve(3, 1, DROP_PAIR, 48, &task));
+	assert_null(emit_reserve(&records, 3, 1, DROP_PAIR, 48, &task));
 	assert_int_equal(fake.counts.of[3].ring_full, 1);
 	assert_int_equal(fake.counts.sent, 3);
 	fake.ring_waiting = 0; /* refused with room to spare: somebody held the lock */
 	assert_null(EMIT_RESERVE(CANARY, canary, &task));
 	assert_int_equal(fake.counts.of[SIG_CANARY].ring_full, 1);
 	assert_int_equal(fake.counts.of[SIG_CANARY].ring_busy, 1);
-	assert_null(emit_reserve(SIGNAL_LIMIT, 1, DROP_SAMPLE, 48, &task));
+	assert_null(emit_reserve(&records, SIGNAL_LIMIT, 1, DROP_SAMPLE, 48, &task));
 }
 
 static void reader_is_woken_once_per_batch(void **state)

@@ -51,7 +51,7 @@ else
 	echo "ok - go tool pprof # SKIP it is not installed"
 fi
 
-check "folded leaves blocked ones out, and says so" says 0 "28 blocked ones are left out" "$DWELL" export -f folded "$stacks"
+check "folded leaves blocked ones out, and says so" says 0 "28 blocked samples are left out" "$DWELL" export -f folded "$stacks"
 sum() { awk '{ sum += $NF } END { printf "%.0f\n", sum }' "$dir/out"; }
 exits 0 "$DWELL" export -f folded --weight ns --kind blocked "$stacks"
 check "folded by time" test "$(sum)" = 3900000000

@@ -61,8 +61,8 @@ static void storm_of_failures_is_told(void **state)
 	add_values(add_row(&made, 2, 263, "/usr/lib/b/"), 400, 6300);
 	assert_string_equal(
 		judge(&signal_syscalls, &made),
-		"server (500): newfstatat is 50 % of its calls, 1,000 a second, and 93 % "
-		"of them fail, most in /usr/lib/b/: it looks for what is not there");
+		"server (500): newfstatat is 50 % of its system calls, 1,000 a second; 93 % of "
+		"these fail, most in /usr/lib/b/: it looks for files that do not exist");
 }
 
 static void few_failures_are_not(void **state)
@@ -87,8 +87,8 @@ static void hump_at_the_tick_is_told(void **state)
 	add_values(row, 4 * NS_PER_MS + 50000, 50);
 	assert_string_equal(
 		judge(&signal_runq, &made),
-		"10 % of the waits lasted one tick of the scheduler's clock, 4 ms (1/HZ): "
-		"those threads got a CPU only when the one before had used up its slice");
+		"10 % of the waits lasted about one scheduler tick, 4 ms (1/HZ): those threads "
+		"got a CPU only when the scheduler took it from another one at the tick");
 }
 
 static void waits_around_the_tick_are_no_hump(void **state)
@@ -121,23 +121,51 @@ static void tail_of_a_disk_is_told(void **state)
 }
 
 /* A disk that takes 50 ms for each request, after some time in the queue. */
-static const char *judge_slow_disk(u64 queue_ns)
+static void add_slow_disk(struct made_up *made, const char *name, u64 queue_ns, u64 service_ns)
 {
-	const u64 ns[] = {queue_ns, 50 * NS_PER_MS, queue_ns + 50 * NS_PER_MS};
-	struct made_up made = {0};
+	const u64 ns[] = {queue_ns, service_ns, queue_ns + service_ns};
 
-	for (u8 kind = 0; kind < 3; kind++) /* queue, service, total */
-		add_values(add_row(&made, kind, 0, "sda"), ns[kind], 100);
-	return judge(&signal_block, &made);
+	for (u8 kind = 0; kind < 3; kind++) { /* queue, service, total */
+		struct series_row *row = add_row(made, kind, 0, name);
+
+		row->key.object = (u64)name[0];
+		add_values(row, ns[kind], 100);
+	}
 }
 
-static void little_time_in_a_queue_is_in_words(void **state)
+static void slow_disk_has_its_own_time_alone(void **state)
 {
+	struct made_up made = {0};
+
 	(void)state;
-	assert_non_null(strstr(judge_slow_disk(1000),
-			       "and next to none of the time was spent in the queue"));
-	assert_non_null(strstr(judge_slow_disk(2 * NS_PER_MS),
-			       "and only 4 % of the time was spent in the queue"));
+	add_slow_disk(&made, "sda", 2 * NS_PER_MS, 50 * NS_PER_MS);
+	assert_string_equal(judge(&signal_block, &made),
+			    "sda is slow: the device took 50.0 ms or more for one request in a "
+			    "hundred; of the time from insert to completion, 4 % was before the "
+			    "device had them");
+	made = (struct made_up){0};
+	add_slow_disk(&made, "sda", 50 * NS_PER_MS, 2 * NS_PER_MS);
+	assert_string_equal(
+		judge(&signal_block, &made),
+		"sda queues: of the time from insert to completion, requests spent "
+		"96 % before the device had them (p99 50.0 ms); the device took 2.00 ms "
+		"of each on average");
+}
+
+/* A cgroup's limit on the disk below is not the loop device's doing. */
+static void limit_is_not_blamed_on_the_device(void **state)
+{
+	struct made_up made = {0};
+
+	(void)state;
+	add_slow_disk(&made, "loop0", 0, 59 * NS_PER_MS);
+	add_slow_disk(&made, "vda", 0, 4180000);
+	assert_string_equal(
+		judge(&signal_block, &made),
+		"loop0: requests took 5.90 s in sum from issue to completion, but its "
+		"data is on other disks, whose requests took 418 ms: the rest was spent "
+		"above them, as by a cgroup's I/O limit, a file system or a wait for a "
+		"CPU");
 }
 
 static void storm_of_wakeups_is_told(void **state)
@@ -159,8 +187,7 @@ static void starvation_is_told(void **state)
 
 	(void)state;
 	add_values(add_row(&made, 4, SERIES_NO_CPU, ""), 250 * NS_PER_MS, 3);
-	assert_non_null(
-		strstr(judge(&signal_sched, &made), "3 times, at worst 250 ms: it starves"));
+	assert_non_null(strstr(judge(&signal_sched, &made), "3 times, up to 250 ms: starvation"));
 }
 
 static void peer_that_answers_late_is_told(void **state)
@@ -177,7 +204,7 @@ static void peer_that_answers_late_is_told(void **state)
 	add_values(&made.rows[1], NS_PER_MS / 2, 40);
 	said = judge(&signal_tcp, &made);
 	assert_non_null(said);
-	assert_non_null(strstr(said, "10.0.0.1:443 answers after 8"));
+	assert_non_null(strstr(said, "10.0.0.1:443 sent its first reply after 8"));
 	made.rows[1].key.object = 7; /* another peer's */
 	assert_null(judge(&signal_tcp, &made));
 }
@@ -202,7 +229,8 @@ int main(void)
 		cmocka_unit_test(hump_at_the_tick_is_told),
 		cmocka_unit_test(waits_around_the_tick_are_no_hump),
 		cmocka_unit_test(tail_of_a_disk_is_told),
-		cmocka_unit_test(little_time_in_a_queue_is_in_words),
+		cmocka_unit_test(slow_disk_has_its_own_time_alone),
+		cmocka_unit_test(limit_is_not_blamed_on_the_device),
 		cmocka_unit_test(storm_of_wakeups_is_told),
 		cmocka_unit_test(starvation_is_told),
 		cmocka_unit_test(peer_that_answers_late_is_told),

@@ -20,11 +20,18 @@ static int start(void **state)
 	return 0;
 }
 
-static bool wait_for(u32 state, u64 object, u64 exec_ns, u64 now)
+static void wait_for(u32 state, u64 object, u64 exec_ns, u64 now)
 {
 	struct wait wait = {.state = state, .object = object, .call = 1};
 
-	return ledger_switch_out(&account, &wait, NULL, exec_ns, now);
+	ledger_switch_out(&account, &wait, NULL, exec_ns, now);
+}
+
+static void woken(u32 waker, u32 kind, u64 now)
+{
+	const struct wake wake = {.waker = waker, .kind = kind};
+
+	ledger_wake(&account, &wake, now);
 }
 
 static void get_cpu(u64 exec_ns, u64 now)
@@ -56,8 +63,8 @@ static void wait_is_split_where_it_was_woken(void **state)
 {
 	(void)state;
 	wait_for(STATE_BLOCKED_SLEEP, 0, 100, 1100);
-	ledger_wake(&account, 7, WAKER_THREAD, 1600);
-	ledger_wake(&account, 8, WAKER_THREAD, 1700); /* the first one counts */
+	woken(7, WAKER_THREAD, 1600);
+	woken(8, WAKER_THREAD, 1700); /* the first one counts */
 	get_cpu(100, 1650);
 	assert_int_equal(account.ns[STATE_CPU], 100);
 	assert_int_equal(account.ns[STATE_BLOCKED_SLEEP], 500);
@@ -82,7 +89,7 @@ static void preempted_thread_waits_for_a_cpu(void **state)
 {
 	(void)state;
 	wait_for(STATE_RUNQ_PREEMPTED, 0, 100, 1100);
-	ledger_wake(&account, 7, WAKER_THREAD, 1200); /* it was not asleep: no matter */
+	woken(7, WAKER_THREAD, 1200); /* it was not asleep: no matter */
 	get_cpu(100, 1400);
 	assert_int_equal(account.ns[STATE_RUNQ_PREEMPTED], 300);
 	assert_int_equal(account.ns[STATE_RUNQ_WOKEN], 0);
@@ -93,7 +100,7 @@ static void missed_switch_in_is_found_by_run_time(void **state)
 {
 	(void)state;
 	wait_for(STATE_BLOCKED_SLEEP, 0, 100, 1100);
-	ledger_wake(&account, 7, WAKER_THREAD, 1600);
+	woken(7, WAKER_THREAD, 1600);
 	wait_for(STATE_BLOCKED_PIPE, 0, 400, 2000);
 	assert_int_equal(account.ns[STATE_BLOCKED_SLEEP], 500);
 	assert_int_equal(account.ns[STATE_RUNQ_WOKEN], 100);
@@ -110,7 +117,7 @@ static void wait_that_ended_unseen_is_told_late(void **state)
 
 	(void)state;
 	ledger_switch_out(&account, &lock, NULL, 100, 1100);
-	ledger_wake(&account, 7, WAKER_THREAD, 1600);
+	woken(7, WAKER_THREAD, 1600);
 	wait_for(STATE_BLOCKED_PIPE, 88, 400, 2000);
 	assert_int_equal(account.over.block_ns, 500);
 	assert_int_equal(account.over.block_state, STATE_BLOCKED_LOCK);
@@ -157,7 +164,7 @@ static void each_wait_is_told_once(void **state)
 		told += began && account.over.back_ns == now - 100;
 		began++;
 		now += 50;
-		ledger_wake(&account, 1, WAKER_THREAD, now);
+		woken(1, WAKER_THREAD, now);
 		now += 10;
 		if (rand() % 3)
 			get_cpu(exec, now);
@@ -185,7 +192,7 @@ static void clock_that_is_behind_moves_nothing(void **state)
 	wait_for(STATE_BLOCKED_SLEEP, 0, 0, 900);
 	assert_int_equal(parts(account.ns), 0);
 	assert_int_equal(account.last_ns, 1000);
-	ledger_wake(&account, 7, WAKER_THREAD, 950);
+	woken(7, WAKER_THREAD, 950);
 	get_cpu(0, 1500);
 	assert_int_equal(parts(account.ns), 500);
 }
@@ -194,7 +201,7 @@ static void row_closes_the_open_interval_on_paper(void **state)
 {
 	(void)state;
 	wait_for(STATE_BLOCKED_POLL, 0, 100, 1100);
-	ledger_wake(&account, 7, WAKER_THREAD, 1300);
+	woken(7, WAKER_THREAD, 1300);
 	assert_true(ledger_copy(&account, &row, 1500));
 	assert_int_equal(row.ns[STATE_BLOCKED_POLL], 200);
 	assert_int_equal(row.ns[STATE_RUNQ_WOKEN], 200);
@@ -247,7 +254,7 @@ static void parts_are_the_wall_whatever_comes(void **state)
 			split_fault_begin(&account, &stolen, now);
 			break;
 		default:
-			ledger_wake(&account, 1, WAKER_THREAD, now - (u64)rand() % 2000);
+			woken(1, WAKER_THREAD, now - (u64)rand() % 2000);
 		}
 		if (i % 1000)
 			continue;
@@ -264,12 +271,12 @@ static void each_thing_waited_for_is_a_cause(void **state)
 	const struct ledger_cause *cause;
 
 	(void)state;
-	assert_true(wait_for(STATE_BLOCKED_PIPE, 77, 100, 1100));
-	cause = &account.causes[account.cause - 1];
-	ledger_wake(&account, 7, WAKER_THREAD, 1300);
+	wait_for(STATE_BLOCKED_PIPE, 77, 100, 1100);
+	woken(7, WAKER_THREAD, 1300);
 	get_cpu(100, 1350);
-	assert_false(wait_for(STATE_BLOCKED_PIPE, 77, 100, 1400));
-	ledger_wake(&account, 7, WAKER_THREAD, 1500);
+	cause = &account.causes[account.cause - 1];
+	wait_for(STATE_BLOCKED_PIPE, 77, 100, 1400);
+	woken(7, WAKER_THREAD, 1500);
 	get_cpu(100, 1550);
 	assert_int_equal(cause->object, 77);
 	assert_int_equal(cause->count, 2);

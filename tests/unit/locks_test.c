@@ -53,9 +53,10 @@ static void long_hold_has_few_long_waits(void **state)
 	add_row(&made, LOCKS_WAITER, 2, 1);
 	add_row(&made, LOCKS_HELD, 200, 5 * NS_PER_MS);
 	judge(&made);
-	assert_true(says(&made, "its holders ran meanwhile: do less"));
+	assert_true(says(&made, "its holders ran for 100 % of the 1.00 s that they held it while "
+				"others waited: do less while it is held"));
 	assert_true(says(&made, "a_lock in program (7): a long hold: 2 threads waited 200 times"));
-	assert_true(says(&made, "1 % of them for 5.00 ms and more"));
+	assert_true(says(&made, "1 % of the waits for 5.00 ms or more"));
 	assert_false(says(&made, "convoy"));
 }
 
@@ -91,8 +92,10 @@ static void holder_without_a_cpu_is_told(void **state)
 	add_row(&made, LOCKS_HELD, 20, 10 * NS_PER_MS);
 	add_row(&made, LOCKS_HELD_QUEUE, 20, 83 * NS_PER_MS / 10);
 	judge(&made);
-	assert_true(says(&made, "the holder waited for a CPU 83 % of the time that others waited"));
-	assert_false(says(&made, "blocked itself"));
+	assert_true(says(&made,
+			 "its holders waited for a CPU for 83 % of the 200 ms that they held it "
+			 "while others waited"));
+	assert_false(says(&made, "were blocked"));
 	assert_false(says(&made, "do less"));
 }
 
@@ -105,7 +108,8 @@ static void holder_that_waits_is_told(void **state)
 	add_row(&made, LOCKS_HELD, 20, 10 * NS_PER_MS);
 	add_row(&made, LOCKS_HELD_BLOCK, 20, 9 * NS_PER_MS);
 	judge(&made);
-	assert_true(says(&made, "the holder was blocked itself 90 %"));
+	assert_true(
+		says(&made, "its holders were blocked for 90 % of the 200 ms that they held it"));
 	assert_false(says(&made, "waited for a CPU"));
 }
 
@@ -130,7 +134,7 @@ static void herds_are_named(void **state)
 	(void)state;
 	add_row(&made, LOCKS_BROADCAST, 20, 6);
 	judge(&made);
-	assert_true(says(&made, "20 broadcasts woke 6.0 threads each at once, up to 6"));
+	assert_true(says(&made, "20 broadcasts woke 6.0 threads each on average, up to 6"));
 }
 
 int main(void)

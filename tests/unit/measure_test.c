@@ -44,6 +44,11 @@ static void options_are_taken(void **state)
 	assert_int_equal(options.stacks.min_block_ns, 100000);
 	assert_int_equal(measure_take(&options, MEASURE_SEED, "4294967295"), 0);
 	assert_int_equal(options.stacks.seed, 4294967295);
+	assert_int_equal(options.stacks.unwind_rows, 2u << 20);
+	assert_int_equal(measure_take(&options, MEASURE_UNWIND_ROWS, "16384"), 0);
+	assert_int_equal(options.stacks.unwind_rows, 16384);
+	assert_int_equal(measure_take(&options, MEASURE_UNWIND_ROWS, "64M"), 0);
+	assert_int_equal(options.stacks.unwind_rows, 64u << 20);
 	assert_int_equal(measure_take(&options, MEASURE_NO_STACKS, NULL), 0);
 	assert_int_equal(measure_take(&options, MEASURE_LINES, NULL), 0);
 	assert_int_equal(measure_take(&options, MEASURE_INLINE, NULL), 0);
@@ -57,10 +62,17 @@ static void wrong_values_change_nothing(void **state)
 		int option;
 		const char *value;
 	} rows[] = {
-		{MEASURE_FREQ, "10001"},    {MEASURE_FREQ, "-1"},
-		{MEASURE_FREQ, "49Hz"},	    {MEASURE_MIN_BLOCK, "1"},
-		{MEASURE_MIN_BLOCK, "0ms"}, {MEASURE_MIN_BLOCK, "1001s"},
-		{MEASURE_SEED, "0"},	    {MEASURE_SEED, "4294967296"},
+		{MEASURE_FREQ, "10001"},
+		{MEASURE_FREQ, "-1"},
+		{MEASURE_FREQ, "49Hz"},
+		{MEASURE_MIN_BLOCK, "1"},
+		{MEASURE_MIN_BLOCK, "0ms"},
+		{MEASURE_MIN_BLOCK, "1001s"},
+		{MEASURE_SEED, "0"},
+		{MEASURE_SEED, "4294967296"},
+		{MEASURE_UNWIND_ROWS, "16383"},
+		{MEASURE_UNWIND_ROWS, "65M"},
+		{MEASURE_UNWIND_ROWS, "many"},
 	};
 	const struct stack_options before = options.stacks;
 
@@ -70,6 +82,7 @@ static void wrong_values_change_nothing(void **state)
 	assert_int_equal(options.stacks.freq, before.freq);
 	assert_int_equal(options.stacks.min_block_ns, before.min_block_ns);
 	assert_int_equal(options.stacks.seed, before.seed);
+	assert_int_equal(options.stacks.unwind_rows, before.unwind_rows);
 }
 
 int main(void)

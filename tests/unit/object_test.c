@@ -10,6 +10,7 @@
 #include "../../src/doctor/features.h"
 #include "../../src/model/signal.h"
 #include "bpf_skeletons.inc"
+#include "reach.h"
 
 static const struct {
 	const char *name;
@@ -101,12 +102,45 @@ static void every_signal_is_complete(void **state)
 	}
 }
 
+static bool is_uprobe(const char *section)
+{
+	return !strncmp(section + (section[0] == '?'), "u", 1); /* uprobe, uretprobe, usdt */
+}
+
+/* A uprobe's program can be preempted by itself: bpf/uprobe.bpf.h says what the tail call is for.
+ */
+static void every_uprobe_program_begins_as_such(void **state)
+{
+	size_t size, count = 0;
+	const void *bytes = sources[0].bytes(&size);
+	struct reach *reach = reach_read(bytes, size);
+
+	(void)state;
+	for (size_t i = 0; i < reach->function_count; i++) {
+		const struct reach_function *function = &reach->functions[i];
+		const struct bpf_program *program =
+			function->is_program
+				? bpf_object__find_program_by_name(objects[0], function->name)
+				: NULL;
+
+		if (!program || !is_uprobe(bpf_program__section_name(program)))
+			continue;
+		count++;
+		if (!function->helpers[BPF_FUNC_tail_call])
+			fail_msg("%s: its first statement is not UPROBE_BEGIN(ctx)",
+				 function->name);
+	}
+	reach_free(reach);
+	assert_true(count > 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_program_is_opt_in),
 		cmocka_unit_test(every_probe_names_what_exists),
 		cmocka_unit_test(every_signal_is_complete),
+		cmocka_unit_test(every_uprobe_program_begins_as_such),
 	};
 
 	return cmocka_run_group_tests_name("object", tests, open_all, close_all);

@@ -22,6 +22,7 @@ make_session run "$dir"
 make_session server "$dir"
 make_session stacks "$dir"
 make_session signals "$dir"
+make_session causes "$dir"
 run=$dir/run.dwell server=$dir/server.dwell stacks=$dir/stacks.dwell signals=$dir/signals.dwell
 
 check "a session is reported" says 0 "sh (pid 700) took 350.0 ms" "$DWELL" report "$run"
@@ -31,6 +32,7 @@ for options in "" --execs --kernel "--pid 4700,12" "--threads --cpus"; do
 	# shellcheck disable=SC2086
 	check "JSON follows its schema: server.dwell $options" follows_schema "$server" $options
 done
+check "JSON follows its schema: causes.dwell" follows_schema "$dir/causes.dwell"
 check "JSON of a part does too" follows_schema "$server@1s-2s"
 for options in "" "--kind blocked" "--state cpu" "--tid 501 --kernel" "--pid 4242"; do
 	# shellcheck disable=SC2086
@@ -49,7 +51,7 @@ check "stacks are shown" says 0 "44.7 %       76     serve::Worker::work()" "$DW
 check "--by does so too" says 0 "python3.11" "$DWELL" report --by module --sort total "$stacks"
 check "--why opens a state" says 0 "1.420 s  94.7 %  has stacks: 14 samples" "$DWELL" report --why blocked.lock "$stacks"
 check "--why of a state that is none is wrong usage" says 64 "--why takes a state" "$DWELL" report --why blocked.luck "$stacks"
-check "and all that there are are named" grep -q "unattributed, cpu, .*, blocked.fork$" "$dir/err"
+check "and all that there are are named" grep -q "unattributed, cpu, .*, blocked.disk-held$" "$dir/err"
 check "--state of one that is none too" says 64 "not 'blocked.'" "$DWELL" report --state blocked. "$stacks"
 check "--state of all that begin so is taken" says 0 "STACKS blocked.lock" "$DWELL" report --state blocked "$stacks"
 check "--why with --state is wrong usage" says 64 "by itself" "$DWELL" report --why cpu --state cpu "$stacks"
@@ -76,18 +78,24 @@ check "a session without signals says so" says 0 "no signals" "$DWELL" report --
 
 # changed NAME SESSION SQL: a copy in which something else happened
 changed() { cp "$2" "$dir/$1.dwell" && python3 -c 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])' "$dir/$1.dwell" "$3"; }
-changed deep "$signals" "INSERT INTO objects VALUES (7003, 1, '/srv/a-rather-long-name/of/several/folders/and/the-file-itself.log');
+changed deep "$signals" "INSERT INTO objects (id, kind, name) VALUES (7003, 1, '/srv/a-rather-long-name/of/several/folders/and/the-file-itself.log');
 	INSERT INTO series VALUES (900, 'files', 'latency', 500, 90, 3, 7003, 0);
 	INSERT INTO series_values VALUES (0, 900, 1, 20000000, 20000000, 0, 0, 0, 0, 0, '386:1');
 	INSERT INTO slow VALUES (0, 1900000000, 'files', 'latency', 500, 90, 501, 3, 7003, 0, 20000000, 0, 0, 0, 20000000, 0, 0, 0, 0, 0, 0, 0);"
-check "of a slow event on a long path, who did what stays" says 0 "server (500) sync /srv/a-" "$DWELL" report --signal files "$dir/deep.dwell"
+# on_80 ARGUMENTS...: a report on a terminal of 80 columns, into $dir/out
+on_80() { script -qec "stty cols 80; $DWELL report --color never $*" /dev/null </dev/null | tr -d '\r' >"$dir/out"; }
+on_80 --signal files "$dir/deep.dwell"
+check "of a slow event on a long path, who did what stays" grep -qF "server (500) sync /srv/a-" "$dir/out"
 check "and the file's name" says 0 "/the-file-itself.log," "$DWELL" report --signal files "$dir/deep.dwell"
 # Ids of states never change: 7 is runq.woken, 17 blocked.child
 changed queue "$run" "UPDATE ledger SET state = 7 WHERE state = 17"
-check "a wait for a CPU is told against the time that was wanted" says 0 "of the time that they could have" "$DWELL" report "$dir/queue.dwell"
+check "a wait for a CPU is told against the time that was wanted" says 0 "of the time it could run" "$DWELL" report "$dir/queue.dwell"
 changed parents "$stacks" "UPDATE samples SET state = 17, weight_ns = weight_ns * 1000 WHERE kind = 1"
-changed again "$run" "INSERT INTO meta VALUES ('max_overhead', '7'), ('stack_one_in', '10'), ('freq', '199')"
-check "how to run it again has what was not the default" says 0 "--tier B -F 199 --stacks 1/10 --max-overhead 7" "$DWELL" report "$dir/again.dwell"
+changed again "$run" "INSERT INTO meta VALUES ('option.1', '-F 199'), ('option.2', '--exe /a b/it''s'), ('option.3', '--kernel=64K')"
+check "how to run it again has each option, quoted" says 0 "Run again: sudo dwell run --tier B -F 199 --exe '/a b/it'\\''s' --kernel=64K -- \\" \
+	"$DWELL" report "$dir/again.dwell"
+check "a command's arguments are not kept, and that is said" says 0 "name only: replace" "$DWELL" report "$dir/again.dwell"
+check "a session without its options says so" says 0 "Run again: not known" "$DWELL" report "$stacks"
 changed sampled "$signals" "INSERT INTO series VALUES (900, 'syscalls', 'caller', 500, 90, 3, 0, 101);
 	INSERT INTO series_values VALUES (0, 900, 10, 20000000, 20000000, 0, 0, 0, 0, 0, '386:10')"
 check "what is an estimate is not called exact" says 0 "of caller, which are estimated" "$DWELL" report --signal syscalls "$dir/sampled.dwell"
@@ -114,7 +122,7 @@ check "a file of another kind is refused" exits 1 "$DWELL" report "$dir/text"
 head -c 20000 "$run" >"$dir/cut"
 check "a file that was cut is refused" exits 1 "$DWELL" report "$dir/cut"
 : >"$dir/empty"
-check "an empty file is refused" says 1 "no dwell session" "$DWELL" report "$dir/empty"
+check "an empty file is refused" says 1 "not a dwell session" "$DWELL" report "$dir/empty"
 check "a folder is refused" exits 1 "$DWELL" report "$dir"
 exits 0 "$DWELL" report "$server"
 check "no colour into a file, nor from the session" eval '! has_color'
@@ -147,12 +155,33 @@ for columns in 60 80; do
 		check "a line fits into $columns columns: ${view% *} of ${view##*/}" fits_into $columns $view
 	done
 done
-exits 0 "$DWELL" report --execs "$dir/far.dwell"
+on_80 --execs "$dir/far.dwell"
 check "of a long path both ends stay" grep -q "  /opt/a-.*….*the-program-itself$" "$dir/out"
+# Piped output is as wide as COLUMNS says, and cuts no name.
+wide() { COLUMNS=$1 "$DWELL" report "${@:2}" | LC_ALL=C.UTF-8 wc -L; }
+wider() { [ "$(wide 150 "$dir/causes.dwell")" -gt 100 ] && [ "$(wide 150 "$dir/causes.dwell")" -le 150 ]; }
+check "a pipe is as wide as COLUMNS says" wider
+whole() { COLUMNS=80 "$DWELL" report "$@" | grep -q "postgres  postgresql.service$" && ! "$DWELL" report "$@" | grep -q "…$"; }
+check "and what goes into it is not cut" whole "$dir/causes.dwell"
+rows() { "$DWELL" report --top "$1" "$dir/causes.dwell" | sed -n '/^CPU by/,/^$/p' | grep -c "%.* s "; }
+check "--top says how many rows a table has" eval '[ "$(rows 3)" -eq 4 ] && [ "$(rows 5)" -eq 6 ]'
+check "--top of nonsense is wrong usage" says 64 "--top takes" "$DWELL" report --top 0 "$run"
 fits() { exits 0 "$DWELL" "$@" && awk 'length($0) > 80 { print; bad = 1 } END { exit bad }' "$dir/out"; }
 for command in "" run record trace report export doctor; do
 	# shellcheck disable=SC2086 # none is none
 	check "dwell $command --help fits into 80 columns" fits $command --help
 done
+# The stop 6, no row, becomes 13, no page.
+full="UPDATE samples SET stop = 13 WHERE stop = 6; INSERT INTO meta VALUES ('unwind_rows_capacity', '2097152'),
+	('unwind_rows_most', '2097100'), ('unwind_pages_asked', '900'), ('unwind_pages_evicted', '512')"
+changed calm "$stacks" "$full, ('unwind_pages_refused', '0'), ('unwind_pages_again', '0')"
+changed full "$stacks" "$full, ('unwind_pages_refused', '77'), ('unwind_pages_again', '5')"
+changed crowded "$stacks" "INSERT INTO meta VALUES ('unwind_tables_full', '2'), ('unwind_processes_refused', '3')"
+warns() { exits 0 "$DWELL" report "$dir/$1.dwell" && tr '\n' ' ' <"$dir/out" | tr -s ' ' | grep -qF -- "$2"; }
+check "an unwind table that was full is reported" warns full "! unwind table full: 3 of 215 stacks (1.4 %) are incomplete (no page); \
+77 page loads refused, 512 pages evicted at a capacity of 2,097,152 rows; raise it with --unwind-rows 8M"
+check "pages that came late alone are not" eval '! warns calm "table full"'
+check "files that did not fit are reported" warns crowded "! unwind tables full: 5 files or processes did not fit"
+check "JSON has it" eval 'follows_schema "$dir/full.dwell" && jq -e ".quality.unwind.pages_refused == 77" "$dir/out"'
 check "help is there" says 0 "Usage: dwell report" "$DWELL" report --help
 finish

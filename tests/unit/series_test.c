@@ -237,6 +237,29 @@ static void slow_events_are_rows_with_their_parts(void **state)
 	free(slow);
 }
 
+/* A window with more than fit: what comes last is as good as what came first. */
+static void longest_slow_events_stay(void **state)
+{
+	struct slow_book *slow = calloc(1, sizeof(*slow));
+	struct rec_slow event = {.hdr = {.type = SIG_SLOW}, .key = runq};
+	u64 longest = 0, seen = 3 * SLOW_MAX;
+
+	(void)state;
+	for (u64 i = 0; i < seen; i++) {
+		event.ns = 1000 + i;
+		event.key.signal = i == 5 ? SIG_OFFCPU : SIG_RUNQ;
+		signal_slow.on_record(slow, &event.hdr);
+	}
+	for (u64 i = 0, rare = 0; i < slow->count; i++) {
+		longest = slow->events[i].ns > longest ? slow->events[i].ns : longest;
+		rare += slow->events[i].key.signal == SIG_OFFCPU;
+		assert_true(i + 1 < slow->count || rare == 1);
+	}
+	assert_int_equal(longest, 1000 + seen - 1);
+	assert_int_equal(slow->count + slow->turned_away, seen);
+	free(slow);
+}
+
 static void shares_are_told_when_they_change(void **state)
 {
 	struct share_book shares = {0};
@@ -271,6 +294,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(those_beyond_the_bound_are_forgotten_and_named_anew,
 						start, stop),
 		cmocka_unit_test_setup_teardown(slow_events_are_rows_with_their_parts, start, stop),
+		cmocka_unit_test_setup_teardown(longest_slow_events_stay, start, stop),
 		cmocka_unit_test_setup_teardown(shares_are_told_when_they_change, start, stop),
 	};
 

@@ -311,6 +311,35 @@ static void session_that_is_being_written_is_left_alone(void **state)
 	session_close(session);
 }
 
+/* dwell trace --slow prints what is in the session while it is written. */
+static void reader_of_a_live_session_leaves_its_lock(void **state)
+{
+	struct session_files files;
+	struct writer *writer = open_writer(&files);
+	struct session *session;
+	int db_fd, wal_fd;
+	sqlite3 *db;
+
+	(void)state;
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	for (u64 i = 0; i < 3; i++) {
+		add_window(writer, i);
+		assert_int_equal(writer_commit(writer), 0);
+		assert_int_equal(files_reopen_live(&files, &db_fd, &wal_fd), 0);
+		assert_int_equal(session_open_live_fds(db_fd, wal_fd, path, &session), 0);
+		assert_int_equal(number(session, "SELECT count(*) FROM windows"), i + 1);
+		assert_int_equal(sqlite3_exec(db, "PRAGMA wal_checkpoint", 0, 0, 0), SQLITE_BUSY);
+		session_close(session);
+		close(db_fd);
+		close(wal_fd);
+		assert_int_equal(sqlite3_exec(db, "PRAGMA wal_checkpoint", 0, 0, 0), SQLITE_BUSY);
+		assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", 0, 0, 0), SQLITE_BUSY);
+	}
+	sqlite3_close(db);
+	assert_int_equal(writer_close(writer), 0);
+	files_close(&files, FILES_COMPLETE);
+}
+
 /* The disk is full from some window on: those before it stay, and the writer says so once. */
 static void full_disk_ends_the_session_but_not_the_writer(void **state)
 {
@@ -493,6 +522,7 @@ int main(void)
 		STORE_TEST(old_session_is_overwritten_whole),
 		STORE_TEST(killed_session_is_overwritten_with_its_companion),
 		STORE_TEST(session_that_is_being_written_is_left_alone),
+		STORE_TEST(reader_of_a_live_session_leaves_its_lock),
 		STORE_TEST(full_disk_ends_the_session_but_not_the_writer),
 		STORE_TEST(damaged_file_is_an_error_and_nothing_worse),
 		STORE_TEST(rows_travel_and_foreign_bytes_are_refused),

@@ -36,11 +36,11 @@ static int set_up(void **state)
 {
 	(void)state;
 	fixture.memory = (struct unwind_memory){
-		.rows = calloc(UNWIND_ROWS_MAX, sizeof(struct unwind_row)),
+		.rows = calloc(UNWIND_ROWS_DEFAULT, sizeof(struct unwind_row)),
 		.pages = calloc(UNWIND_PAGES_MAX, sizeof(struct unwind_page)),
 		.modules = calloc(UNWIND_MODULES_MAX, sizeof(struct unwind_module)),
 		.mappings = calloc(UNWIND_MAPPINGS_MAX, sizeof(struct unwind_mapping)),
-		.row_count = UNWIND_ROWS_MAX,
+		.row_count = UNWIND_ROWS_DEFAULT,
 		.page_count = UNWIND_PAGES_MAX,
 		.module_count = UNWIND_MODULES_MAX,
 		.mapping_count = UNWIND_MAPPINGS_MAX,
@@ -254,7 +254,7 @@ static void the_kernel_side_finds_rows(void **state)
 	u64 pc = (u64)(size_t)a_function_of_our_own;
 	const struct unwind_mapping *found = NULL;
 	const struct unwind_page *page;
-	const struct unwind_row *row = NULL;
+	const struct unwind_row *row = NULL, *first;
 
 	(void)state;
 	for (u32 i = 0; i < process.count; i++) {
@@ -270,9 +270,10 @@ static void the_kernel_side_finds_rows(void **state)
 	assert_true(pc >> UNWIND_PAGE_SHIFT < fixture.memory.modules[found->module].page_count);
 	page = &fixture.memory.pages[fixture.memory.modules[found->module].first_page +
 				     (pc >> UNWIND_PAGE_SHIFT)];
-	for (u32 i = 0; i < page->count; i++)
-		if (fixture.memory.rows[page->first + i].pc <= pc)
-			row = &fixture.memory.rows[page->first + i];
+	first = fixture.memory.rows + (page->run >> UNWIND_RUN_SHIFT);
+	for (u32 i = 0; i < (page->run & UNWIND_RUN_COUNT); i++)
+		if (first[i].pc <= pc)
+			row = &first[i];
 	assert_non_null(row);
 	assert_int_equal(row->kind & ROW_KIND_MASK, ROW_SP); /* at its first instruction */
 	assert_int_equal(row->cfa, 1);

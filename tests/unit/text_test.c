@@ -54,8 +54,9 @@ static void size_may_have_a_unit(void **state)
 
 static void duration_has_a_unit(void **state)
 {
-	static const char *const bad[] = {"",	   "1",	 "ms",	 "1 ms", "-1ms",
-					  "1.5ms", "1m", "1msx", "0x1s"};
+	static const char *const bad[] = {"",	  "1",	  "ms",	  "1 ms", "-1ms", "1.ms",
+					  ".5s",  "1msx", "0x1s", "1d",	  "1e3s", "1.2.3s",
+					  "1h5m", "1,5s", "infs", "1.-5s"};
 	u64 ns = 7;
 
 	(void)state;
@@ -74,6 +75,42 @@ static void duration_has_a_unit(void **state)
 	assert_int_equal(ns, 1000000);
 	assert_int_equal(text_parse_duration("2s", 1, ~0ULL, &ns), 0);
 	assert_int_equal(ns, 2000000000);
+}
+
+static void times_are_understood(void **state)
+{
+	static const struct {
+		const char *text;
+		u64 ns;
+	} rows[] = {
+		{"1m", 60 * 1000000000ULL},
+		{"90s", 90 * 1000000000ULL},
+		{"500ms", 500 * 1000000ULL},
+		{"2h", 7200 * 1000000000ULL},
+		{"3min", 180 * 1000000000ULL},
+		{"1.5s", 1500000000},
+		{"0.25m", 15 * 1000000000ULL},
+		{"1.5ns", 1},
+		{"0.000000001s", 1},
+		{"0.1234567891s", 123456789},
+		{"1.5h", 5400 * 1000000000ULL},
+	};
+	u64 ns = 7;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(text_parse_duration(rows[i].text, 0, ~0ULL, &ns), 0);
+		assert_true(ns == rows[i].ns);
+		assert_int_equal(text_parse_seconds(rows[i].text, 0, ~0ULL, &ns), 0);
+		assert_true(ns == rows[i].ns);
+	}
+	assert_int_equal(text_parse_seconds("10", 1, ~0ULL, &ns), 0);
+	assert_true(ns == 10000000000);
+	assert_int_equal(text_parse_seconds("1.5", 1, ~0ULL, &ns), 0);
+	assert_true(ns == 1500000000);
+	assert_int_equal(text_parse_seconds("0", 1, ~0ULL, &ns), -ERANGE);
+	assert_int_equal(text_parse_seconds("", 1, ~0ULL, &ns), -EINVAL);
+	assert_int_equal(text_parse_seconds("6000000000h", 0, ~0ULL, &ns), -ERANGE);
 }
 
 static void list_is_bounded(void **state)
@@ -131,6 +168,7 @@ int main(void)
 		cmocka_unit_test(number_out_of_range_is_refused),
 		cmocka_unit_test(size_may_have_a_unit),
 		cmocka_unit_test(duration_has_a_unit),
+		cmocka_unit_test(times_are_understood),
 		cmocka_unit_test(list_is_bounded),
 		cmocka_unit_test(symbol_has_no_strange_characters),
 		cmocka_unit_test(file_is_read_up_to_its_bound),

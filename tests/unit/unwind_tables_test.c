@@ -76,13 +76,13 @@ static const struct unwind_row *look_up(u32 id, u64 pc)
 {
 	const struct unwind_module *module = &memory.modules[id];
 	const struct unwind_page *page;
-	u32 low, high;
+	u32 low, high, first;
 
 	if (pc >> UNWIND_PAGE_SHIFT >= module->page_count)
 		return NULL;
 	page = &memory.pages[module->first_page + (pc >> UNWIND_PAGE_SHIFT)];
-	low = page->first;
-	high = low + page->count;
+	low = first = (u32)(page->run >> UNWIND_RUN_SHIFT);
+	high = low + (page->run & UNWIND_RUN_COUNT);
 	for (int i = 0; i <= UNWIND_ROWS_STEPS && low < high; i++) {
 		u32 middle = low + (high - low) / 2;
 
@@ -92,7 +92,7 @@ static const struct unwind_row *look_up(u32 id, u64 pc)
 		else
 			high = middle;
 	}
-	return low == page->first ? NULL : &memory.rows[low - 1];
+	return low == first ? NULL : &memory.rows[low - 1];
 }
 
 static const struct unwind_row *truth(const struct row_table *table, u64 pc)
@@ -186,39 +186,57 @@ static void what_no_process_uses_makes_room(void **state)
 	struct unwind_mapping mapping = {.begin = 1, .end = 2};
 	struct unwind_process process;
 	struct unwind_counts counts;
-	u32 ids[5];
+	u32 ids[8];
 
 	(void)state;
 	for (u32 i = 0; i < 4; i++)
 		ids[i] = unwind_tables_add(tables, &table, i, now_ns);
 	/* all were made just now: somebody may be about to use them */
-	assert_int_equal(unwind_tables_add(tables, &table, 4, now_ns), UNWIND_NO_TABLE);
+	assert_true(unwind_tables_is_whole(tables, ids[2]));
+	assert_false(unwind_tables_is_whole(tables, ids[3]));
 	mapping.module = ids[0];
 	assert_int_equal(unwind_tables_map(tables, &mapping, 1, now_ns, &process), 0);
 	now_ns += UNWIND_GRACE_NS;
 	ids[4] = unwind_tables_add(tables, &table, 4, now_ns);
-	assert_int_not_equal(ids[4], UNWIND_NO_TABLE);
 	assert_true(unwind_tables_has(tables, ids[0], 0));
 	assert_true(unwind_tables_has(tables, ids[4], 4));
+	assert_true(unwind_tables_is_whole(tables, ids[4]));
 	assert_false(unwind_tables_has(tables, ids[1], 1));
 	check_at(ids[4], &table, 1000);
 
 	unwind_tables_unmap(tables, &process, now_ns);
 	now_ns += UNWIND_GRACE_NS - 1;
 	for (u32 i = 5; i < 7; i++)
-		assert_int_not_equal(unwind_tables_add(tables, &table, i, now_ns), UNWIND_NO_TABLE);
-	assert_int_equal(unwind_tables_add(tables, &table, 7, now_ns), UNWIND_NO_TABLE);
+		ids[i] = unwind_tables_add(tables, &table, i, now_ns);
+	assert_true(unwind_tables_is_whole(tables, ids[5]));
+	assert_false(unwind_tables_is_whole(tables, ids[6]));
 	assert_true(unwind_tables_has(tables, ids[0], 0));
 	now_ns++;
 	assert_int_equal(memory.mappings[process.first].generation, process.generation);
-	assert_int_not_equal(unwind_tables_add(tables, &table, 7, now_ns), UNWIND_NO_TABLE);
+	ids[7] = unwind_tables_add(tables, &table, 7, now_ns);
+	assert_true(unwind_tables_is_whole(tables, ids[7]));
 	/* whoever still has the mapping, a child that we do not know, does not take the new rows */
 	assert_int_equal(memory.mappings[process.first].generation, 0);
 	unwind_tables_counts(tables, &counts);
 	assert_int_equal(counts.modules, 4);
-	assert_int_equal(counts.rows, ROWS);
 	assert_int_equal(counts.evicted, 4);
-	assert_int_equal(counts.full, 2);
+	assert_int_equal(counts.full, 0);
+	assert_true(counts.rows <= ROWS - ROWS / 8);
+	free(table.rows);
+}
+
+static void there_are_so_many_modules(void **state)
+{
+	struct row_table table = make_rows(10, 0, 4);
+	struct unwind_counts counts;
+
+	(void)state;
+	for (u32 i = 0; i < MODULES; i++)
+		assert_int_not_equal(unwind_tables_add(tables, &table, i, now_ns), UNWIND_NO_TABLE);
+	assert_int_equal(unwind_tables_add(tables, &table, MODULES, now_ns), UNWIND_NO_TABLE);
+	unwind_tables_counts(tables, &counts);
+	assert_int_equal(counts.full, 1);
+	assert_int_equal(counts.modules, MODULES);
 	free(table.rows);
 }
 
@@ -312,6 +330,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_module_that_claims_all_addresses_gets_few, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(what_no_process_uses_makes_room, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(there_are_so_many_modules, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(mappings_have_their_grace, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(too_many_mappings_are_cut, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(room_does_not_leak, set_up, tear_down),

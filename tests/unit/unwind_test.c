@@ -22,8 +22,12 @@ static u64 stack[WORDS];
 
 #define AT(table, place) ((place) < ARRAY_SIZE(table) ? &(table)[place] : NULL)
 
+static bool changes; /* the page, while its rows are read */
+
 static struct unwind_row *unwind_row_at(u32 place)
 {
+	if (changes)
+		pages[0].run = 0;
 	return AT(rows, place);
 }
 
@@ -65,6 +69,11 @@ static bool unwind_find_return(u64 at, u64 *ret_ip)
 
 static struct unwind_walk walk;
 
+static u64 run_of(u64 first, u64 count)
+{
+	return first << UNWIND_RUN_SHIFT | count;
+}
+
 /* Two modules beside each other; the rows of the first are the test's, from 0x1000 on. */
 static int start(void **state)
 {
@@ -72,8 +81,8 @@ static int start(void **state)
 	memset(rows, 0, sizeof(rows));
 	memset(stack, 0, sizeof(stack));
 	modules[0] = (struct unwind_module){.first_page = 0, .page_count = 2};
-	pages[0] = (struct unwind_page){.first = 0, .count = 1};
-	pages[1] = (struct unwind_page){.first = 1, .count = 0};
+	pages[0] = (struct unwind_page){.run = run_of(0, 1)};
+	pages[1] = (struct unwind_page){.run = UNWIND_RUN_EMPTY};
 	mappings[0] = (struct unwind_mapping){TEXT, TEXT + 0x20000, TEXT, 0, 7};
 	mappings[1] =
 		(struct unwind_mapping){TEXT + 0x30000, TEXT + 0x40000, 0, UNWIND_NO_TABLE, 7};
@@ -317,7 +326,7 @@ static void lying_tables_end_the_walk(void **state)
 	walk.ip = TEXT + 0x50010; /* a module that is not there */
 	assert_int_equal(unwind_step(&walk), 1);
 	start(state);
-	pages[0] = (struct unwind_page){.first = 0xfffffff0, .count = 0xffffffff};
+	pages[0] = (struct unwind_page){.run = run_of(0xfffffff0, 0xffff)};
 	assert_int_equal(unwind_step(&walk), 1);
 	start(state);
 	modules[0].first_page = 0xffffffff;
@@ -326,6 +335,46 @@ static void lying_tables_end_the_walk(void **state)
 	walk.first = 0xfffffff0;
 	walk.count = 0xffffffff;
 	assert_int_equal(unwind_step(&walk), 1);
+}
+
+static void page_that_is_not_loaded_is_named(void **state)
+{
+	row_is(ROW_SP, 4, 0);
+	stack[3] = TEXT + 0x1200;
+	pages[0].run = 0;
+	assert_int_equal(unwind_step(&walk), 1);
+	assert_int_equal(walk.stop, STOP_NO_PAGE);
+	assert_int_equal(walk.frames, 1); /* it is kept all the same */
+	assert_int_equal(walk.module, 0);
+	assert_int_equal(walk.page, 0);
+	assert_int_equal(pages[0].is_used, 0);
+	start(state);
+	walk.ip = TEXT + 0x11100; /* and of one that has no rows, it is known that it has none */
+	assert_int_equal(unwind_step(&walk), 1);
+	assert_int_equal(walk.stop, STOP_NO_ROW);
+}
+
+static void page_that_is_used_is_marked(void **state)
+{
+	(void)state;
+	row_is(ROW_SP, 4, 0);
+	stack[3] = TEXT + 0x1200;
+	assert_int_equal(unwind_step(&walk), 0);
+	assert_int_equal(pages[0].is_used, 1);
+	assert_int_equal(pages[1].is_used, 0);
+}
+
+/* User space gives the rows to another page while they are read. */
+static void page_that_changes_meanwhile_is_not_believed(void **state)
+{
+	(void)state;
+	row_is(ROW_SP, 4, 0);
+	stack[3] = TEXT + 0x1200;
+	changes = true;
+	assert_int_equal(unwind_step(&walk), 1);
+	changes = false;
+	assert_int_equal(walk.stop, STOP_NO_PAGE);
+	assert_int_equal(pages[0].is_used, 0);
 }
 
 /* Any tables, any stack: it ends, and within bounds. */
@@ -337,7 +386,7 @@ static void random_tables_end_the_walk(void **state)
 		u32 steps = 0;
 
 		start(state);
-		pages[0].count = 64;
+		pages[0].run = run_of(0, 64);
 		for (u32 i = 0; i < 64; i++)
 			rows[i] = (struct unwind_row){.pc = 0x1000 + 4 * i,
 						      .cfa = (u16)(random() % 12),
@@ -357,6 +406,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(sp_rule_finds_caller, start),
+		cmocka_unit_test_setup(page_that_is_not_loaded_is_named, start),
+		cmocka_unit_test_setup(page_that_is_used_is_marked, start),
+		cmocka_unit_test_setup(page_that_changes_meanwhile_is_not_believed, start),
 		cmocka_unit_test_setup(replaced_return_address_is_found, start),
 		cmocka_unit_test_setup(fp_is_restored, start),
 		cmocka_unit_test_setup(fp_rule_finds_caller, start),

@@ -20,7 +20,7 @@
 #include "../../src/worker/unwinding.h"
 
 static const size_t sizes[UNWINDING_MAP_COUNT] = {
-	UNWIND_ROWS_MAX * sizeof(struct unwind_row),
+	UNWIND_ROWS_DEFAULT * sizeof(struct unwind_row),
 	UNWIND_PAGES_MAX * sizeof(struct unwind_page),
 	UNWIND_MODULES_MAX * sizeof(struct unwind_module),
 	UNWIND_MAPPINGS_MAX * sizeof(struct unwind_mapping),
@@ -52,7 +52,8 @@ static int set_up(void **state)
 	if (!mkdtemp(dir))
 		return -1;
 	table_cache_open(&fixture.scanner.cache, dir);
-	return worker_unwinding_open(fixture.worker, fixture.fds, false, false);
+	return worker_unwinding_open(fixture.worker, fixture.fds, UNWIND_ROWS_DEFAULT, false,
+				     false);
 }
 
 /* The cache's folder has no name here any more: by its descriptor. */
@@ -129,7 +130,8 @@ static void a_scan_goes_on_where_time_was_up(void **state)
 
 static void add(u32 tgid, u32 want, u32 generation)
 {
-	batch.requests[batch.count++] = (struct unwind_request){tgid, want, generation, 0};
+	batch.requests[batch.count++] =
+		(struct unwind_request){.tgid = tgid, .want = want, .generation = generation};
 }
 
 static void requests_become_stale(void **state)
@@ -176,8 +178,8 @@ static void what_is_no_map_is_refused(void **state)
 	struct unwinding_found found;
 
 	(void)state;
-	assert_true(worker_unwinding_open(fixture.worker, fixture.fds, false, false) <
-		    0); /* twice */
+	assert_true(worker_unwinding_open(fixture.worker, fixture.fds, UNWIND_ROWS_DEFAULT, false,
+					  false) < 0); /* twice */
 	assert_int_equal(worker_unwinding_scan(fixture.worker, &batch, 1, -1, 0, NULL), -EINVAL);
 	assert_int_equal(worker_unwinding_finish(fixture.worker, &found), -EINVAL);
 	assert_int_equal(worker_unwinding_perf_map(fixture.worker, 1, 2), -ENOENT);

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # boot.sh NAME VMLINUZ INITRD LOG [DISK]: boots a kernel in QEMU's software emulation and
-# exits with the guest job's status; 124: time limit (VM_LIMIT, 600 s); 125: no status.
+# exits with the guest job's status; 124: time limit (VM_LIMIT, 1200 s); 125: no status.
 # Called by run.sh. The console goes to LOG; its end is shown when the job did not pass.
 set -euo pipefail
 
-LIMIT=${VM_LIMIT:-600}
+LIMIT=${VM_LIMIT:-1200}
 TIMED_OUT=124
 NO_STATUS=125
 

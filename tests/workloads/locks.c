@@ -206,6 +206,6 @@ void do_holders(void)
 	pthread_join(reader, NULL);
 	for (int i = 0; i < WORKERS; i++)
 		pthread_join(workers[i].thread, NULL);
-	truth("blocked.idle", idle + now() - start);
+	truth("blocked.signalled", idle + now() - start);
 	tell_blocks(workers);
 }

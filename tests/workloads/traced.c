@@ -52,9 +52,20 @@ TRACED int traced_sleep(int ms)
 	return 1;
 }
 
+static long long deep_ns;
+
+static int timed_deep(int depth)
+{
+	long long begin = now();
+	int result = traced_deep(depth);
+
+	deep_ns += now() - begin;
+	return result;
+}
+
 TRACED int traced_deep(int depth)
 {
-	int below = depth > 1 ? traced_deep(depth - 1) : 0;
+	int below = depth > 1 ? timed_deep(depth - 1) : 0;
 
 	if (depth == 1)
 		sleep_ms(1);
@@ -74,15 +85,61 @@ void do_traced_calls(void)
 	}
 	truth("sleep_calls", SLEEPS);
 	truth("sleep_ns", sum);
-	sum = 0;
-	for (int i = 0; i < DEEP_RUNS; i++) {
-		long long begin = now();
-
-		traced_deep(DEPTH);
-		sum += now() - begin;
-	}
+	for (int i = 0; i < DEEP_RUNS; i++)
+		timed_deep(DEPTH);
 	truth("deep_calls", (long long)DEPTH * DEEP_RUNS);
-	truth("deep_ns", sum * DEPTH); /* each of them lasts as long as the innermost sleeps */
+	truth("deep_ns", deep_ns);
+}
+
+/* --- a wait for another thread --- */
+
+#define HANDOVERS   20
+#define HANDOVER_MS 5
+
+int traced_wait(void);
+
+static pthread_mutex_t handover = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t handed = PTHREAD_COND_INITIALIZER;
+static int asked, given;
+
+static void *give(void *nothing)
+{
+	for (int i = 0; i < HANDOVERS; i++) {
+		pthread_mutex_lock(&handover);
+		while (asked == given)
+			pthread_cond_wait(&handed, &handover);
+		pthread_mutex_unlock(&handover);
+		sleep_ms(HANDOVER_MS);
+		pthread_mutex_lock(&handover);
+		given++;
+		pthread_cond_broadcast(&handed);
+		pthread_mutex_unlock(&handover);
+	}
+	return nothing;
+}
+
+TRACED int traced_wait(void)
+{
+	pthread_mutex_lock(&handover);
+	asked++;
+	pthread_cond_broadcast(&handed);
+	while (given < asked)
+		pthread_cond_wait(&handed, &handover);
+	pthread_mutex_unlock(&handover);
+	return asked;
+}
+
+void do_traced_waits(void)
+{
+	long long begin = now();
+	pthread_t thread;
+
+	must(!pthread_create(&thread, NULL, give, NULL), "a thread");
+	for (int i = 0; i < HANDOVERS; i++)
+		traced_wait();
+	pthread_join(thread, NULL);
+	truth("wait_calls", HANDOVERS);
+	truth("wait_ns", now() - begin);
 }
 
 /* --- what does not return --- */

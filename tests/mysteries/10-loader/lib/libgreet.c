@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What plugins.c loads. */
+int greet(int value);
+int greet(int value)
+{
+	return value + 1;
+}

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2034,SC2154 # names are shared between run.sh, lib.sh and setup.sh
+setup() {
+	spawn resolver "$programs/resolver" 28140 28141
+	say silent 127.0.0.1:28140
+}

@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# tests/mysteries/run.sh [NUMBER]...: hidden problems, recorded as a user would, and whether the report's first
+# screen solves them. Each setup knows its own truth; mysteries.def lists them, judge.py compares.
+# ROUNDS=3 runs each three times. KEEP=FOLDER keeps sessions, reports and truths there.
+# Fails if fewer than 21 of 01 to 23 are solved (or, with numbers given, one of those is not).
+. tests/lib.sh
+need_root
+. tests/mysteries/lib.sh
+# Recording is what is tested, not what other users of the host wait for.
+PATH=/usr/local/sbin:/usr/sbin:/sbin:$PATH
+
+NEEDED=21
+results=$(mktemp)
+output=$(mktemp) # no pipe: a shell that waits for one would be in each recording
+trap 'rm -f "$results" "$output"' EXIT
+
+rows() { sed -n 's/[[:space:]]*|[[:space:]]*/|/gp' tests/mysteries/mysteries.def | grep -v '^#'; }
+
+record() {
+	local session=$work/session.dwell
+	# shellcheck disable=SC2086 # options are words
+	if [ "$how" = run ]; then
+		timeout 90 "$DWELL" run -q $options -o "$session" -- "${target[@]}"
+	else
+		timeout 90 "$DWELL" record -q -a -d "$seconds" $options -o "$session"
+	fi >"$work/record.out" 2>&1
+}
+
+report() {
+	"$DWELL" report --json "$work/session.dwell" >"$work/report.json" 2>"$work/report.err" || return
+	COLUMNS=80 "$DWELL" report --color never "$work/session.dwell" 2>>"$work/report.err" >"$work/report.txt" || return
+	head -n 40 "$work/report.txt" >"$work/screen.txt"
+	if [ -e tests/contradictions.py ]; then
+		/usr/bin/python3 tests/contradictions.py "$DWELL" "$work/session.dwell" >"$work/contradictions.out" 2>&1 ||
+			grep -A1 '^not ok' "$work/contradictions.out" | tr '\n' ' ' | cut -c1-300 >"$work/contradictions.txt"
+	fi
+}
+
+# one: in a shell of its own; prints the judge's words and its verdict
+one() {
+	number=${folder%%-*}
+	work=$(mktemp -d) || exit
+	chmod 755 "$work"
+	truth=$work/truth
+	mkdir "$truth"
+	trap 'undo; keep; rm -rf "$work"' EXIT
+	# shellcheck source=/dev/null # each has one
+	. "tests/mysteries/$folder/setup.sh"
+	if ! setup >"$work/setup.out" 2>&1; then
+		echo "verdict|not|the setup failed: $(tail -n 3 "$work/setup.out" | tr '\n|' ' /')"
+		return
+	fi
+	sleep 0.3
+	if ! record; then
+		echo "verdict|not|dwell $how failed: $(tail -n 2 "$work/record.out" | tr '\n|' ' /')"
+		return
+	fi
+	sleep 0.15 # the last line of truth comes after the end
+	undo
+	if ! report; then
+		echo "verdict|not|dwell report failed: $(tail -n 2 "$work/report.err" | tr '\n|' ' /')"
+		return
+	fi
+	/usr/bin/python3 tests/mysteries/judge.py "tests/mysteries/$folder" "$work" 2>"$work/judge.err" ||
+		echo "verdict|not|the judge failed: $(tail -n 1 "$work/judge.err" | tr '|' '/')"
+}
+
+keep() {
+	[ -n "${KEEP:-}" ] || return 0
+	mkdir -p "$KEEP/$folder"
+	rm -rf "${KEEP:?}/$folder/truth"
+	cp -r "$truth" "$KEEP/$folder/"
+	find "$work" -maxdepth 1 -type f \( -name '*.out' -o -name '*.txt' -o -name '*.err' -o -name '*.json' -o -name '*.dwell' \) \
+		-exec cp {} "$KEEP/$folder/" \;
+}
+
+is_wanted() {
+	local one
+	[ $# -gt 1 ] || return 0
+	for one in "${@:2}"; do
+		[ "$((10#$one))" -eq "$((10#$1))" ] && return
+	done
+	return 1
+}
+
+# run_round: each that is wanted; a line "folder|verdict|why" in $results
+run_round() {
+	while IFS='|' read -r folder how seconds options _ <&3; do
+		is_wanted "${folder%%-*}" "$@" || continue
+		if [ "$how" = diff ]; then
+			echo "ok - $folder # SKIP waits for diff"
+			echo "$folder|waits|for diff" >>"$results"
+			continue
+		fi
+		(one) >"$output"
+		verdict=$(grep '^verdict|' "$output" | tail -n 1 | cut -d'|' -f2-)
+		grep -v '^verdict|' "$output"
+		case $verdict in
+		solved*) echo "ok - $folder is solved" ;;
+		*) echo "# $folder is not solved: ${verdict#*|}" ;;
+		esac
+		echo "$folder|$verdict" >>"$results"
+	done 3< <(rows)
+}
+
+solved() { grep -c '|solved|' "$results"; }
+tried() { grep -cv '|waits|' "$results"; }
+
+# is_enough: all but two; all, where some were asked for
+is_enough() {
+	local least=$NEEDED
+	[ "$(tried)" -eq 23 ] || least=$(tried)
+	[ "$(solved)" -ge "$least" ] || { echo "$(solved) of $(tried) are solved, $least have to be"; return 1; }
+}
+
+for round in $(seq "${ROUNDS:-1}"); do
+	: >"$results"
+	run_round "$@"
+	awk -F'|' '{ printf "# %-16s %-7s %s\n", $1, $2, substr($3, 1, 200) }' "$results"
+	check "round $round: $(solved) of $(tried) mysteries are solved" is_enough
+done
+finish
