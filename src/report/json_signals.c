@@ -74,9 +74,8 @@ static void add_key(const struct digest *digest, const struct measured *of,
 	const struct signal_view *view = of->view;
 
 	json_object_set_new(row, "pid", key->tgid ? json_number(key->tgid) : json_null());
-	json_object_set_new(
-		row, "comm",
-		text_or_null(key->tgid ? series_comm(digest, key->tgid, key->start_ns) : ""));
+	json_object_set_new(row, "comm",
+			    text_or_null(series_comm(digest, key->tgid, key->start_ns)));
 	if (series_is_other(key)) {
 		json_object_set_new(row, "is_other", json_true());
 		if (key->detail != SERIES_ANY_DETAIL)

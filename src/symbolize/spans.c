@@ -7,7 +7,10 @@
 
 #include "../base/cleanup.h"
 
-#define ALIAS_MAX 64 /* names of one address that are sorted one by one */
+#define ALIAS_MAX   64 /* names of one address that are sorted one by one */
+#define RADIX_LEAST 256
+#define DIGIT_BITS  11
+#define DIGITS	    (1U << DIGIT_BITS)
 
 void spans_init(struct spans *spans, size_t max, size_t text_max)
 {
@@ -101,6 +104,66 @@ static size_t sort_front(struct spans *spans)
 	return spans->count;
 }
 
+/* One pass of a radix sort: to *to, in the order of the digit at this bit. */
+static void sort_by_digit(const struct span *from, struct span *to, size_t count, u64 least,
+			  unsigned int shift)
+{
+	size_t at[DIGITS] = {0}, sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		at[(from[i].begin - least) >> shift & (DIGITS - 1)]++;
+	for (size_t digit = 0; digit < DIGITS; digit++) {
+		size_t here = at[digit];
+
+		at[digit] = sum;
+		sum += here;
+	}
+	for (size_t i = 0; i < count; i++)
+		to[at[(from[i].begin - least) >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+/* Those of one address, of which there are few, in their own order. */
+static void sort_aliases(struct span *items, size_t count, char *text)
+{
+	for (size_t i = 0, end; i < count; i = end) {
+		for (end = i + 1; end < count && items[end].begin == items[i].begin;)
+			end++;
+		if (end - i > 1)
+			qsort_r(items + i, end - i, sizeof(*items), by_address, text);
+	}
+}
+
+/*
+ * By address: the symbols of a large program are a hundred thousand, and comparing them took a
+ * third of what a short recording cost. Without memory for it, slowly.
+ */
+static void sort(struct span *items, size_t count, char *text)
+{
+	struct span *other = count < RADIX_LEAST ? NULL : reallocarray(NULL, count, sizeof(*items));
+	struct span *from = items, *to = other;
+	u64 least = ~0ULL, most = 0;
+
+	if (!other) {
+		qsort_r(items, count, sizeof(*items), by_address, text);
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		least = items[i].begin < least ? items[i].begin : least;
+		most = items[i].begin > most ? items[i].begin : most;
+	}
+	for (unsigned int shift = 0; shift < 64 && (most - least) >> shift; shift += DIGIT_BITS) {
+		struct span *done = from;
+
+		sort_by_digit(from, to, count, least, shift);
+		from = to;
+		to = done;
+	}
+	if (from != items)
+		memcpy(items, from, count * sizeof(*items));
+	free(other);
+	sort_aliases(items, count, text);
+}
+
 void spans_sort(struct spans *spans)
 {
 	size_t sorted = sort_front(spans), low = 0, high = sorted;
@@ -109,7 +172,7 @@ void spans_sort(struct spans *spans)
 	if (sorted == spans->count)
 		return;
 	rest = spans->items + sorted;
-	qsort_r(rest, spans->count - sorted, sizeof(*rest), by_address, spans->text);
+	sort(rest, spans->count - sorted, spans->text);
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -119,8 +182,7 @@ void spans_sort(struct spans *spans)
 			high = middle;
 	}
 	if (low < sorted) /* what is in front of the rest's first is where it belongs */
-		qsort_r(spans->items + low, spans->count - low, sizeof(*rest), by_address,
-			spans->text);
+		sort(spans->items + low, spans->count - low, spans->text);
 }
 
 void spans_keep_best(struct spans *spans)

@@ -21,7 +21,8 @@ pgbench_of() { as_postgres "$pg_bin/pgbench" -h "$work/pg" -p "$pg_port" -n "$@"
 
 start_host() {
 	start_postgres 28925 && pgbench_of -i -s 5 >"$work/pgbench.init" 2>&1 || return
-	spawn bench as_postgres "$pg_bin/pgbench" -h "$work/pg" -p "$pg_port" -n -c 4 -T 60 postgres
+	# At a rate of its own, as all that is here but the loop: so each host has the same to do.
+	spawn bench as_postgres "$pg_bin/pgbench" -h "$work/pg" -p "$pg_port" -n -c 4 -R 1000 -T 60 postgres
 	spawn node node tests/mysteries/04-event-loop/server.js 28940
 	node=$spawned
 	spawn hog "$programs/hog"

@@ -114,6 +114,8 @@ make_networks() {
 	ip netns add $giver && ip netns add $taker || return
 	ip -n $giver link add veth0 type veth peer name veth0 netns $taker || return
 	ip -n $giver address add 10.77.0.1/24 dev veth0 && ip -n $taker address add 10.77.0.2/24 dev veth0 || return
+	# A packet is a segment: how many are lost does not depend on how many the sender puts together.
+	ip -n $giver link set veth0 gso_max_segs 1 || return
 	ip -n $giver link set veth0 up && ip -n $taker link set veth0 up || return
 	ip netns exec $giver "$TOOLS/lossy" veth0 50 && ip netns exec $taker "$TOOLS/lossy" veth0 50
 }

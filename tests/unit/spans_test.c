@@ -15,9 +15,11 @@
 
 #define COUNT 2000
 
-/* In front they come by address; behind, from `first` up in no order; each address `aliases` times.
+/*
+ * In front they come by address; behind, from `first` up in no order; each address `aliases` times,
+ * and so far from the next.
  */
-static void fill(struct spans *spans, size_t front, u64 first, u32 aliases)
+static void fill(struct spans *spans, size_t front, u64 first, u32 aliases, u64 distance)
 {
 	spans_init(spans, COUNT, 1u << 20);
 	for (size_t i = 0; i < COUNT; i++) {
@@ -25,7 +27,7 @@ static void fill(struct spans *spans, size_t front, u64 first, u32 aliases)
 		char name[16];
 		u64 place = i < front ? i : first + (u64)rand() % COUNT;
 
-		span.begin = 0x1000 + place / aliases;
+		span.begin = 0x1000 + place / aliases * distance;
 		snprintf(name, sizeof(name), "f%d", rand() % 1000);
 		assert_int_equal(spans_add(spans, span, name, strlen(name)), 0);
 	}
@@ -54,13 +56,15 @@ static void any_order_is_sorted(void **state)
 	static const size_t fronts[] = {0, 1, COUNT / 2, COUNT - 20, COUNT};
 	static const u64 firsts[] = {0, COUNT / 4, 3 * COUNT};
 	static const u32 aliases[] = {1, 3, 200};
+	static const u64 distances[] = {1, 0xfff, 0x8000000000001}; /* up to the last bits */
 
 	(void)state;
-	for (size_t i = 0; i < 5 * 3 * 3; i++) {
+	for (size_t i = 0; i < 5 * 3 * 3 * 3; i++) {
 		struct spans spans;
 		u64 before;
 
-		fill(&spans, fronts[i % 5], firsts[i / 5 % 3], aliases[i / 15]);
+		fill(&spans, fronts[i % 5], firsts[i / 5 % 3], aliases[i / 15 % 3],
+		     distances[i / 45]);
 		before = sum(&spans);
 		spans_sort(&spans);
 		assert_int_equal(spans.count, COUNT);
