@@ -82,7 +82,7 @@ check "shares: its JSON follows docs/report.schema.json" sh -c "'$DWELL' report 
 # Of the program's own: the kernel's depend on what else the host does.
 top="SELECT group_concat(leaf, ' ') FROM (SELECT leaf FROM (SELECT leaf, sum(count) n FROM $leaves s
 	JOIN stacks t ON t.id = s.stack JOIN frames f ON f.id = t.frame JOIN modules m ON m.id = f.module
-	WHERE $cpu AND m.path LIKE '%/oracle' GROUP BY leaf ORDER BY n DESC LIMIT 10) ORDER BY leaf)"
+	WHERE s.$cpu AND m.path LIKE '%/oracle' GROUP BY leaf ORDER BY n DESC LIMIT 10) ORDER BY leaf)"
 record_oracle ladder -F 199
 slow=$(sql "$top")
 record_oracle ladder -F 997
