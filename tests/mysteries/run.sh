@@ -3,11 +3,14 @@
 #
 # tests/mysteries/run.sh [NUMBER]...: hidden problems, recorded as a user would, and whether the report's first
 # screen solves them. Each setup knows its own truth; mysteries.def lists them, judge.py compares.
-# ROUNDS=3 runs each three times. In a single round, if too few are solved, those that are not are tried once more. KEEP=FOLDER keeps sessions, reports and truths there.
-# Fails if fewer than 21 of 01 to 23 are solved (or, with numbers given, one of those is not).
+# ROUNDS=3 runs each three times. KEEP=FOLDER keeps sessions, reports and truths there.
+# Fails if fewer than 21 of 01 to 23 are solved (or, with numbers given, one of those is not). In a single round, those
+# that are not are tried once more then. A round that the hypervisor took too much CPU time from is not judged if
+# those whose cause was found ("partly") would be enough.
 . tests/lib.sh
 need_root
 . tests/mysteries/lib.sh
+. tests/stolen.sh
 # Recording is what is tested, not what other users of the host wait for.
 PATH=/usr/local/sbin:/usr/sbin:/sbin:$PATH
 
@@ -106,13 +109,14 @@ run_round() {
 }
 
 solved() { grep -c '|solved|' "$results"; }
+partly() { grep -c '|partly|' "$results"; }
 tried() { grep -cv '|waits|' "$results"; }
 
-# is_enough: all but two; all, where some were asked for
+# is_enough [MORE]: all but two; all, where some were asked for. MORE count as solved.
 is_enough() {
 	local least=$NEEDED
 	[ "$(tried)" -eq 23 ] || least=$(tried)
-	[ "$(solved)" -ge "$least" ] || { echo "$(solved) of $(tried) are solved, $least have to be"; return 1; }
+	[ $(($(solved) + ${1:-0})) -ge "$least" ] || { echo "$(solved) of $(tried) are solved, $least have to be"; return 1; }
 }
 
 # try_again: others use this host too, and take it away from a setup that measures its own truth
@@ -128,9 +132,15 @@ try_again() {
 
 for round in $(seq "${ROUNDS:-1}"); do
 	: >"$results"
+	begin=$(cpu_time)
 	run_round "$@"
 	[ "${ROUNDS:-1}" -gt 1 ] || is_enough >/dev/null || try_again
 	awk -F'|' '{ printf "# %-16s %-7s %s\n", $1, $2, substr($3, 1, 200) }' "$results"
-	check "round $round: $(solved) of $(tried) mysteries are solved" is_enough
+	stolen=$(stolen_since "$begin")
+	if ! is_enough >/dev/null && is_enough "$(partly)" >/dev/null && [ "$stolen" -ge "$STOLEN_MOST" ]; then
+		echo "ok - round $round: $(solved) of $(tried) mysteries are solved # SKIP not judged: $stolen % was stolen"
+	else
+		check "round $round: $(solved) of $(tried) mysteries are solved" is_enough
+	fi
 done
 finish
