@@ -8,7 +8,7 @@
 #   make check-live       tests on the running kernel, as root
 #   make check-mysteries  hidden problems that the report has to solve, as root
 #   make check-vm         tests on Debian's 5.10, 6.1, 6.12 and 7.x kernels, in QEMU
-#   make check-layers     the rule of who may include whom
+#   make check-layers     who may include whom; no cycles between the files of a folder; no large files
 #   make check-format     clang-format has nothing to say
 #   make bench            what dwell costs, as ratios; as root, on a quiet machine
 #   make check-long       what takes longer than CI has: fuzzing, soak, all that guests can do
@@ -49,7 +49,8 @@ CC := $(CLANG)
 endif
 
 LIBS := libbpf libelf libdw liblzma zlib jansson libcap sqlite3
-MISSING := $(shell for lib in $(LIBS); do $(PKG_CONFIG) --exists $$lib || echo $$lib; done)
+BUILD_LIBS := libseccomp # of a program that the build runs; dwell does without
+MISSING := $(shell for lib in $(LIBS) $(BUILD_LIBS); do $(PKG_CONFIG) --exists $$lib || echo $$lib; done)
 ifneq ($(MISSING),)
 $(error not found by $(PKG_CONFIG): $(MISSING). README.md has the list of packages)
 endif
@@ -66,7 +67,7 @@ LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lpthread -lm
 BPF_SRC := $(wildcard bpf/*.bpf.c signals/*/*.bpf.c)
 BPF_KFUNC_SRC := $(wildcard signals/*/*.kfunc.bpf.c)
 BPF_MAIN_SRC := $(filter-out $(BPF_KFUNC_SRC),$(BPF_SRC))
-USER_SRC := $(filter-out %.bpf.c src/main.c,$(wildcard src/*/*.c signals/*/*.c))
+USER_SRC := $(filter-out %.bpf.c src/main.c,$(wildcard src/*/*.c signals/*/*.c records/*/*.c))
 TEST_SRC := $(wildcard tests/unit/*_test.c)
 TOOL_SRC := $(filter-out %.bpf.c,$(wildcard tests/live/*.c))
 FUZZ_SRC := $(wildcard fuzz/*_fuzz.c)
@@ -125,6 +126,13 @@ $(B)/gen/%.skel.h: $(B)/gen/%.bpf.o
 	$(call say,GEN)
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
+# By itself: libbpf's trials (src/capture/trial.c).
+$(B)/gen/trial.bpf.o: $(B)/bpf/bpf/trial/trial.bpf.o
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(BPFTOOL) gen object $@ $<
+$(B)/obj/src/capture/trial.o: $(B)/gen/trial.skel.h
+
 $(B)/gen/bpf_sources.inc: $(SKELETONS) $(SOURCES)
 	$(call say,GEN)
 	$(Q)printf 'BPF_SOURCE(%s)\n' $(BPF_SOURCES) > $@
@@ -156,7 +164,18 @@ $(B)/gen/syscalls.inc: Makefile
 	$(call say,GEN)
 	$(Q)$(call syscall_rows,unistd,SYSCALL) > $@
 	$(Q)$(call syscall_rows,unistd_32,SYSCALL_COMPAT) >> $@ || :
-$(B)/obj/src/model/syscall.o $(B)/obj/src/store/tables.o: $(B)/gen/syscalls.inc
+$(B)/obj/src/base/sandbox.o $(B)/obj/src/model/syscall.o $(B)/obj/src/store/tables.o: $(B)/gen/syscalls.inc
+
+# The filters of the sandboxes.
+$(B)/tools/sandbox_filters: $(B)/obj/tools/sandbox_filters.o
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(BUILD_LIBS))
+$(B)/gen/sandbox_filters.inc: $(B)/tools/sandbox_filters
+	@mkdir -p $(@D)
+	$(call say,GEN)
+	$(Q)$< > $@
+$(B)/obj/src/base/sandbox.o: $(B)/gen/sandbox_filters.inc
 
 # What goes into each flame graph, as bytes of the program.
 $(B)/gen/flame_%.inc: src/export/flame.%
@@ -214,6 +233,13 @@ $(B)/tests/%: $(B)/obj/tests/live/%.o $(B)/libdwell.a
 
 # A fuzz target and its corpus, without a fuzzer.
 $(B)/replay/%: $(B)/obj/fuzz/%_fuzz.o $(B)/obj/fuzz/replay.o $(B)/libdwell.a
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# dwell with processes that try what they may not, for tests/live/sandbox.sh.
+HOOKED := $(B)/tests/dwell-forbidden
+$(HOOKED): $(B)/obj/src/main.o $(B)/obj/tests/hooks/forbidden.o $(B)/libdwell.a
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
@@ -299,23 +325,32 @@ $(foreach file,$(MYSTERY_SRC),$(eval $(call mystery,$(file),$$(CC) $$(WORKLOAD_C
 $(foreach file,$(MYSTERY_CXX),$(eval $(call mystery,$(file),$$(CXX) -Wall -Wextra $$(WERROR) -O2 -g)))
 $(foreach file,$(MYSTERY_LIB),$(eval $(call mystery,$(file),$$(CC) $$(WORKLOAD_CFLAGS) -fPIC -shared,.so)))
 
+# Fails one call of a program that it is preloaded into: tests/fail_nth/run.py chooses which.
+FAIL_CALLS := $(B)/tests/fail_calls.so
+
+$(FAIL_CALLS): tests/fail_nth/fail_calls.c
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O1 -g -fPIC -shared $< -o $@ -ldl
+
 # Programs that cost the least, to compare with, and the histogram by itself.
 BENCH_TOOLS := $(B)/bench/floor $(B)/bench/hooks $(B)/bench/hist $(B)/bench/empty \
 	$(B)/bench/nothing
 
-tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(WORKLOADS) $(MYSTERIES) $(BENCH_TOOLS)
+tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(HOOKED) $(FAIL_CALLS) $(WORKLOADS) $(MYSTERIES) $(BENCH_TOOLS)
 
-check: $(B)/dwell $(UNIT_TESTS) $(REPLAYS)
+check: $(B)/dwell $(UNIT_TESTS) $(REPLAYS) $(FAIL_CALLS)
 	BUILD=$(B) tests/run $(UNIT_TESTS) $(sort $(wildcard tests/unit/*.sh))
 
-check-live: $(B)/dwell $(LIVE_TOOLS) $(WORKLOADS)
-	BUILD=$(B) tests/run --again $(LIVE_TESTS) $(sort $(wildcard tests/live/*.sh))
+# The soak takes five minutes at least: check-long has it.
+check-live: $(B)/dwell $(LIVE_TOOLS) $(HOOKED) $(FAIL_CALLS) $(WORKLOADS)
+	BUILD=$(B) tests/run --again $(LIVE_TESTS) $(sort $(filter-out tests/live/soak.sh,$(wildcard tests/live/*.sh)))
 
 # Hidden problems that the report has to solve; ROUNDS=3 runs each three times.
 check-mysteries: $(B)/dwell $(MYSTERIES)
 	BUILD=$(B) tests/run tests/mysteries/run.sh
 
-VM_GUEST := $(addprefix tests/vm/,commands trace signals network storage disk preempt)
+VM_GUEST := $(addprefix tests/vm/,commands trace signals network storage disk preempt smp)
 
 check-vm: $(B)/dwell $(B)/tests/vmlinux_test $(LIVE_TOOLS) $(WORKLOADS)
 	OUT=$(B)/vm tests/run -- tests/vm/run.sh $(B)/dwell $(VM_GUEST) \
@@ -323,8 +358,10 @@ check-vm: $(B)/dwell $(B)/tests/vmlinux_test $(LIVE_TOOLS) $(WORKLOADS)
 		$(B)/tests/private_stack:/bin/private_stack $(VM_MORE) \
 		$(B)/tests/vmlinux_test $(LIVE_TESTS)
 
-check-layers:
+check-layers: $(call user_object,$(USER_SRC))
 	tests/layers.sh .
+	tests/cycles.py $(B)/obj tests/cycles.allowed
+	tests/file_sizes.sh .
 
 check-format:
 	git ls-files -co --exclude-standard '*.c' '*.h' | xargs $(CLANG_FORMAT) --dry-run -Werror
@@ -348,10 +385,12 @@ check-long:
 	$(MAKE) V=fuzz fuzzers
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run -- fuzz/run.sh build/fuzz/fuzz
 	$(MAKE) all tests
-	BUILD=build tests/run tests/soak.sh
+	BUILD=build tests/run tests/repeat.sh
+	BUILD=build SOAK_SECONDS=3600 tests/run tests/live/soak.sh
 	ROUNDS=3 $(MAKE) check-mysteries
 	BUILD=build PREEMPT_SECONDS=60 tests/run tests/live/preempt.sh
-	VM_LIMIT=900 $(MAKE) check-vm VM_MORE=tests/vm/long:/long
+	BUILD=build FAIL_SAMPLE=0 tests/run tests/live/fail_nth.sh
+	$(MAKE) check-vm VM_MORE=tests/vm/long:/long
 
 # --- bench -------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@
 	KNOB(cfg_pidns_inum, 0, 1, U32_LIMIT, "inode of dwell's pid namespace")                    \
 	KNOB(cfg_self_tgid, 0, 0, PID_LIMIT, "dwell's own process; 0: none to exclude")            \
 	KNOB(cfg_worker_tgid, 0, 0, PID_LIMIT, "dwell's worker process; 0: none to exclude")       \
+	KNOB(cfg_spawner_tgid, 0, 0, PID_LIMIT, "parent of dwell's helper processes; 0: none")     \
 	KNOB(cfg_cpus, 1, 1, 8192, "CPUs that the host can have")                                  \
 	KNOB(cfg_filter_kinds, U32_LIMIT, 0, U32_LIMIT, "kinds of filters that may be used")       \
 	KNOB(cfg_task_storage, 1, 0, 1, "tracing programs have task storage (5.12)")               \

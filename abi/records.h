@@ -6,94 +6,11 @@
 #ifndef DWELL_ABI_RECORDS_H
 #define DWELL_ABI_RECORDS_H
 
+#include "ids.h"
+#include "ledger.h"
 #include "series.h"
 #include "types.h"
 #include "unwind.h"
-
-#define SIGNAL_LIMIT	64 /* ids are below this */
-#define RECORD_SIZE_MAX 4096
-
-enum signal_id {
-#define SIGNAL(id, NAME, ...) SIG_##NAME = id,
-#include "signals.def"
-#undef SIGNAL
-};
-
-enum signal_version {
-#define SIGNAL(id, NAME, name, version, ...) SIG_VERSION_##NAME = version,
-#include "signals.def"
-#undef SIGNAL
-};
-
-enum drop_class { DROP_SAMPLE, DROP_HISTOGRAM, DROP_PAIR };
-
-enum signal_drop_class {
-#define SIGNAL(id, NAME, name, version, class, ...) SIG_DROP_##NAME = DROP_##class,
-#include "signals.def"
-#undef SIGNAL
-};
-
-enum ledger_state {
-#define STATE(NAME, ...) STATE_##NAME,
-#include "states.def"
-#undef STATE
-	STATE_COUNT
-};
-
-enum waker_kind {
-#define CONTEXT(NAME, ...) WAKER_##NAME,
-#include "contexts.def"
-#undef CONTEXT
-	WAKER_KIND_COUNT
-};
-
-enum object_kind {
-#define OBJECT(NAME, ...) OBJECT_##NAME,
-#include "objects.def"
-#undef OBJECT
-	OBJECT_COUNT
-};
-
-enum cpu_use {
-#define CPU_USE(NAME, ...) CPU_USE_##NAME,
-#include "cpu_uses.def"
-#undef CPU_USE
-	CPU_USE_COUNT
-};
-
-enum lock_type {
-#define LOCK(NAME, ...) LOCK_##NAME,
-#include "locks.def"
-#undef LOCK
-	LOCK_TYPE_COUNT
-};
-
-enum sample_kind {
-#define SAMPLE(NAME, ...) SAMPLE_##NAME,
-#include "samples.def"
-#undef SAMPLE
-	SAMPLE_KIND_COUNT
-};
-
-#define STATE_LIMIT	      32 /* room for states to come, so that the layout stays */
-#define COMM_BYTES	      16 /* the kernel's TASK_COMM_LEN */
-#define CAUSES_MAX	      32 /* of each thread, told apart */
-#define RIVALS_MAX	      8	 /* threads that ran instead of it, of each thread */
-#define LEDGER_CHAINS	      4 /* threads that it waited for, and what these did, of each thread */
-#define LEDGER_CHAIN_PARTS    7 /* on a CPU, in its queue, four kinds of waits, and the rest */
-#define CALLS_MAX	      64 /* system calls of each thread, told apart; a power of two */
-#define CALL_PROBES	      16 /* places that are tried for each */
-#define NAME_BYTES	      128
-#define PATH_BYTES	      256
-#define SERIES_RECORD_BUCKETS 480
-#define LABEL_BYTES	      128
-#define LABEL_ERRNO_MAX	      4096
-#define DISK_NAME_BYTES	      32 /* the kernel's DISK_NAME_LEN */
-
-/* A system call in one number: 0 is none, else 1 + its number, and the flag for a 32-bit one. */
-#define CALL_COMPAT 0x8000
-
-_Static_assert((int)STATE_COUNT <= STATE_LIMIT, "raise STATE_LIMIT, and the ledger's version");
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wpadded"
@@ -125,73 +42,6 @@ struct rec_canary {
 };
 
 /*
- * One reason for which a thread waited, told apart by state, call, object and holder. What has no
- * place among CAUSES_MAX of them goes to one with the same state and call, but no object; where
- * there is none either, to no cause at all. So the causes of a state sum up to it at most.
- */
-struct ledger_cause {
-	u64 ns;	       /* a wait that lasts is in it */
-	u64 object;    /* a futex's address, or the id of a rec_object; 0: none, or several */
-	u64 waker_ns;  /* the weight of waker in a majority vote; at most ns */
-	u32 count;     /* of waits ended; one that lasts counts where it is open */
-	u32 holder;    /* tid of the thread that held the lock; 0: not known. Never the waiter */
-	u32 waker;     /* tid of the one who ended most of it, or ran instead; 0: none */
-	u16 call;      /* CALL_COMPAT, and 1 + number; 0: none */
-	u8 state;      /* enum ledger_state; a cause that is not in use has neither ns nor count */
-	u8 waker_kind; /* enum waker_kind */
-};
-
-/* A process that had the CPU while a thread waited for it; pid 0: the CPU was idle. */
-struct ledger_rival {
-	u64 ns;		     /* 0: the entry is free */
-	u32 tid;	     /* as in rec_hdr; of the thread that was seen first */
-	u32 tgid;	     /* likewise */
-	u32 policy;	     /* that thread's scheduling policy, as sched(7) numbers it */
-	u32 pid;	     /* tgid as the first pid namespace numbers it */
-	u8 comm[COMM_BYTES]; /* not always ended by NUL */
-};
-
-/* One thing that a thread did while another one waited for it; state 0: not known. */
-struct ledger_chain_part {
-	u64 ns;
-	u64 object;  /* as in ledger_cause */
-	u32 culprit; /* tid of who held what it waited for itself, or ended that wait; 0: none */
-	u16 call;    /* as in ledger_cause */
-	u8 state;    /* enum ledger_state */
-	u8 unused;
-};
-
-/* Waits of a thread of at least min_block_ns that one other thread ended, and what it did
- * meanwhile. */
-struct ledger_chain {
-	u64 ns; /* of the waits; their parts sum up to it. 0: the entry is free */
-	u64 object;
-	u32 culprit;	  /* tid of the one that it waited for */
-	u32 culprit_tgid; /* its process */
-	u8 comm[COMM_BYTES];
-	u16 call;
-	u8 state; /* of the waits, by how they ended */
-	u8 unused[5];
-	struct ledger_chain_part parts[LEDGER_CHAIN_PARTS];
-};
-
-/* The turns of an event loop: from the end of one poll to the beginning of the next. */
-struct ledger_turns {
-	u64 count;
-	u64 long_count; /* of at least LOOP_LONG_NS */
-	u64 long_ns;
-	u64 max_ns;
-};
-
-#define LOOP_LONG_NS 10000000
-
-enum ledger_flags {
-	LEDGER_LAST = 1,   /* its last word: the thread died, or is no longer followed */
-	LEDGER_KERNEL = 2, /* a thread of the kernel's own */
-	LEDGER_SUM = 4,	   /* stands for dead threads of the process whose own records were lost */
-};
-
-/*
  * The whole ledger of one thread, up to end_ns: the sum of ns[] is end_ns - begin_ns. Sent when
  * the thread dies, and written by the task iterator for those that live. hdr.tid, thread_start_ns
  * and begin_ns are its identity: a thread that an exec makes the leader begins anew.
@@ -208,7 +58,8 @@ struct rec_ledger {
 	u64 kernel_voluntary;	  /* the same by the kernel's own, since begin_ns */
 	u64 kernel_involuntary;
 	u64 kernel_exec_ns;  /* on-CPU time by the kernel's own count, since begin_ns */
-	u64 kernel_delay_ns; /* run-queue wait by the kernel's own count; 0: not kept there */
+	u64 kernel_delay_ns; /* run-queue wait by the kernel's own count, and what has passed of one
+				that lasts; 0: not kept there */
 	u32 missed;	     /* switches that never reached us */
 	u32 flags;	     /* enum ledger_flags */
 	u32 threads;	     /* 1; of a LEDGER_SUM so many, and begin_ns is 0 */
@@ -234,16 +85,6 @@ struct rec_ledger {
 	struct ledger_turns turns;
 	u64 chains_ns; /* of all chains, those that have no entry too */
 	struct ledger_chain chains[LEDGER_CHAINS];
-};
-
-/* What one system call cost a thread. */
-struct call_cost {
-	u64 cpu_ns;   /* on a CPU inside it; faults and interrupts meanwhile are not in it */
-	u64 total_ns; /* from enter to exit, waits included */
-	u32 count;    /* of those that have ended */
-	u32 failed;   /* of these with an error */
-	u16 call;     /* as in ledger_cause; 0: the place is free */
-	u16 unused[3];
 };
 
 /* The system calls of a thread under Tier B, since it is so followed; identity as rec_ledger. */

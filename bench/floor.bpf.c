@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
 /*
- * The least that a ledger could do at a context switch: read the clock, look up the task's storage,
- * add. What dwell costs is compared with it.
+ * The least that a ledger could do at a context switch, and at the other hooks that one passes:
+ * read the clock, look up the task's storage, add. What dwell costs is compared with it.
  */
 #include <vmlinux.h>
 
@@ -21,10 +21,9 @@ struct {
 	__type(value, struct account);
 } floor_tasks SEC(".maps");
 
-SEC("tp_btf/sched_switch")
-int BPF_PROG(floor_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+static __always_inline int count(struct task_struct *task)
 {
-	struct account *account = bpf_task_storage_get(&floor_tasks, prev, NULL, 0);
+	struct account *account = bpf_task_storage_get(&floor_tasks, task, NULL, 0);
 	u64 now = bpf_ktime_get_ns();
 
 	if (!account)
@@ -32,6 +31,25 @@ int BPF_PROG(floor_switch, bool preempt, struct task_struct *prev, struct task_s
 	account->sum += now - account->last;
 	account->last = now;
 	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(floor_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	return count(prev);
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(floor_waking, struct task_struct *task)
+{
+	return count(task);
+}
+
+/* From 6.14. */
+SEC("?tp_btf/sched_exit_tp")
+int BPF_PROG(floor_resume, bool is_switch)
+{
+	return is_switch ? count(bpf_get_current_task_btf()) : 0;
 }
 
 /* What the kernel's clock on programs adds to every figure. */

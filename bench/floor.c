@@ -12,6 +12,18 @@
 
 #include "floor.skel.h"
 
+static struct floor_bpf *open_and_load(void)
+{
+	struct floor_bpf *skeleton = floor_bpf__open();
+
+	if (!skeleton)
+		return NULL;
+	bpf_program__set_autoload(skeleton->progs.floor_resume,
+				  libbpf_find_vmlinux_btf_id("sched_exit_tp", BPF_TRACE_RAW_TP) >
+					  0);
+	return floor_bpf__load(skeleton) ? NULL : skeleton;
+}
+
 int main(int argc, char **argv)
 {
 	struct floor_bpf *skeleton;
@@ -23,7 +35,7 @@ int main(int argc, char **argv)
 		return 64;
 	}
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
-	skeleton = floor_bpf__open_and_load();
+	skeleton = open_and_load();
 	/* Ends with this process, unlike the sysctl. */
 	if (bpf_enable_stats(BPF_STATS_RUN_TIME) < 0 || !skeleton || floor_bpf__attach(skeleton)) {
 		fprintf(stderr, "floor: cannot load or attach its program: run it as root\n");

@@ -39,13 +39,14 @@ dwell_knows() {
 # tier X: the option, or nothing where dwell has only one
 tier() { ! dwell_knows run --tier || echo "--tier $1"; }
 
-# start_recorder: dwell on the whole host, in Tier A, as $recorder; comes back when it is attached. What it
-# would do by itself to hold its cost down is switched off: here the cost is what is asked for.
+# start_recorder [OPTION...]: dwell on the whole host, in Tier A or with these options, as $recorder; comes back
+# when it is attached. What it would do by itself to hold its cost down is switched off: here the cost is what is asked for.
 recorder=
 start_recorder() {
 	local unlimited=()
+	[ $# -gt 0 ] || set -- --tier A
 	! dwell_knows record --max-overhead || unlimited=(--max-overhead 100%)
-	"$DWELL" record -a --tier A "${unlimited[@]}" -o "$work/host.dwell" >"$work/dwell.log" 2>&1 &
+	"$DWELL" record -a "$@" "${unlimited[@]}" -o "$work/host.dwell" >"$work/dwell.log" 2>&1 &
 	recorder=$!
 	for _ in $(seq 100); do
 		sleep 0.1
@@ -63,6 +64,17 @@ stop_recorder() {
 	rm -f "$work"/host.dwell*
 }
 at_end+=(stop_recorder)
+
+# family PID: it, and all processes below it
+family() {
+	ps -e -o ppid=,pid= | awk -v top="$1" '{ parent[$2] = $1 } END {
+		for (pid in parent) {
+			for (at = pid; at > 1 && at != top; at = parent[at])
+				;
+			if (at == top) print pid
+		}
+	}'
+}
 
 # note NAME VALUE: one more measurement of it. A measurement that failed ends the script.
 note() {

@@ -23,7 +23,7 @@ sleep 3 # its start is not what is measured
 # cpu_ns: of all threads of dwell's processes, since they began
 cpu_ns() {
 	local pid
-	for pid in $recorder $(pgrep -P "$recorder"); do
+	for pid in $(family "$recorder"); do
 		cat /proc/"$pid"/task/*/schedstat
 	done | awk '{ ns += $1 } END { printf "%.0f", ns }'
 }

@@ -3,15 +3,15 @@
 # From the start of the tool to the start of the command that it follows, when its hooks are attached,
 # and the most memory that its processes had resident, together; against bpftrace with the same hooks.
 . bench/lib.sh
-need_tools bpftrace pgrep
+need_tools bpftrace ps
 
 # Inside, the command itself: says when it began, and what the tool that runs it has taken.
 if [ "${1:-}" = --inside ]; then
 	date +%s%N >"$2"
 	sleep 0.3
-	for pid in $PPID $(pgrep -P $PPID); do
-		[ "$pid" = $$ ] || cat /proc/"$pid"/status
-	done | awk '/^VmHWM/ { kb += $2 } END { print kb / 1024 }' >>"$2"
+	for pid in $(family $PPID); do
+		[ "$(cat /proc/"$pid"/comm 2>/dev/null)" = bash ] || cat /proc/"$pid"/status
+	done 2>/dev/null | awk '/^VmHWM/ { kb += $2 } END { print kb / 1024 }' >>"$2"
 	exit 0
 fi
 

@@ -10,8 +10,6 @@
 #ifndef DWELL_ACCOUNT_BPF_H
 #define DWELL_ACCOUNT_BPF_H
 
-#define CPUS_MAX 1024
-
 struct ledger_tasks_map {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -42,7 +40,16 @@ struct cpu_event {
 	u64 inode;	/* of the file that was read by it, as an address; 0: not known */
 };
 
-/* What one CPU does. Written by itself alone; others look whether it is idle. */
+/* What a CPU's account had when the recording began: the hooks were there before, and count too. */
+struct cpu_before {
+	u64 end_ns; /* when that was; 0: it has not begun */
+	u64 ns[CPU_USE_COUNT];
+	u64 queue_ns;
+	u64 switches;
+	u64 missed;
+};
+
+/* What one CPU does. Written by itself alone, but for `before`; others look whether it is idle. */
 struct ledger_cpu {
 	u64 begin_ns; /* 0: nothing seen yet */
 	u64 last_ns;
@@ -54,10 +61,12 @@ struct ledger_cpu {
 	u32 use;     /* enum cpu_use since last_ns */
 	u32 pid;     /* who has it since */
 	u32 missed;
-	u32 seq;     /* odd while it is being written */
-	u16 softirq; /* 1 + vector of the one under way; 0: none */
-	u16 irq;     /* enum cpu_irq: a hard one is under way */
-	u32 is_late; /* 1: who left last had come unseen, and with it a wait is over */
+	u32 seq;      /* odd while it is being written */
+	u16 softirq;  /* 1 + vector of the one under way; 0: none */
+	u16 irq;      /* enum cpu_irq: a hard one is under way */
+	u32 is_late;  /* 1: who left last had come unseen, and with it a wait is over */
+	u64 block_ns; /* how long the one who has it since was blocked, for who takes its stack, and
+			 clears it then; 0: not at all */
 	struct ledger_stolen stolen;
 	u64 irq_told_ns;      /* of stolen, what is in ns[] */
 	u64 softirq_told_ns;  /* likewise */
@@ -65,8 +74,11 @@ struct ledger_cpu {
 	u64 softirq_since_ns; /* likewise */
 	struct cpu_event event;
 	struct ledger_runs runs;
+	struct cpu_before before;
 	u64 apart[4]; /* no cache line is shared with the next one's */
 };
+
+_Static_assert(sizeof(struct ledger_cpu) % 64 == 0, "a CPU's account has cache lines of its own");
 
 struct ledger_cpus_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

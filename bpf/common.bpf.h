@@ -67,6 +67,7 @@ extern struct filters_map filters SEC(".maps");
 #include "nmi.bpf.h"
 #include "uprobe.bpf.h"
 #include "stack.bpf.h"
+#include "sampler.bpf.h"
 #include "series.bpf.h"
 #include "pair.bpf.h"
 #include "slow.bpf.h"

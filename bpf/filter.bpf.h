@@ -162,13 +162,24 @@ static __always_inline bool filter_fits(struct task_struct *task, const void *co
 	       filter_is_in_cgroup(task, live->filter_cgroup_v1);
 }
 
+/* dwell's own processes: this one, its worker, the spawner and the helpers that it forked. */
+static __always_inline bool filter_is_own(struct task_struct *task, u32 tgid)
+{
+	if (!tgid)
+		return false;
+	if (tgid == cfg_self_tgid || tgid == cfg_worker_tgid || tgid == cfg_spawner_tgid)
+		return true;
+	return cfg_spawner_tgid &&
+	       task_tgid(BPF_CORE_READ(task, group_leader, real_parent)) == cfg_spawner_tgid;
+}
+
 /* in_tree: known to descend from a listed process; else its ancestors are asked. */
 static __noinline bool filter_judge(struct task_struct *task, const void *comm, bool in_tree)
 {
 	struct live_config *live = live_config();
 	u32 tgid = task_tgid(task);
 
-	if (!live || (tgid && (tgid == cfg_self_tgid || tgid == cfg_worker_tgid)))
+	if (!live || filter_is_own(task, tgid))
 		return false;
 	if (live->scope == SCOPE_LISTED)
 		return filter_fits(task, comm, in_tree, live, tgid);

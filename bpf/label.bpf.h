@@ -103,9 +103,8 @@ static __always_inline void label_send(struct task_struct *task, u32 signal, u64
 {
 	u64 known = object_mix(id, signal);
 	struct rec_label *rec;
-	u8 one = 1;
 
-	if (bpf_map_lookup_elem(&object_ids, &known))
+	if (object_is_sent(known))
 		return;
 	rec = EMIT_RESERVE(LABEL, label, task);
 	if (!rec)
@@ -119,8 +118,7 @@ static __always_inline void label_send(struct task_struct *task, u32 signal, u64
 	else
 		__builtin_memset(rec->name, 0, sizeof(rec->name));
 	EMIT_SUBMIT(rec);
-	/* Where the table is full, names are sent more often: no harm. */
-	bpf_map_update_elem(&object_ids, &known, &one, BPF_ANY);
+	object_set_sent(known);
 }
 
 #endif

@@ -56,12 +56,55 @@ static __always_inline u64 ledger_take(struct ledger_task *account, u32 state, u
 	return taken;
 }
 
+/* A program of the thread's own writes here just now, and was preempted: nobody else may. */
+static __always_inline bool ledger_is_open(const struct ledger_task *account)
+{
+	return ledger_own(&account->seq) & 1;
+}
+
+static __always_inline void ledger_go_away(struct ledger_task *account, u64 now)
+{
+	account->away_since_ns = now;
+	if (!account->away_from_ns)
+		account->away_from_ns = now;
+}
+
+static __always_inline void ledger_come_back(struct ledger_task *account, u64 now)
+{
+	u64 since = account->away_since_ns, passed = now > since ? now - since : 0;
+
+	account->away_since_ns = 0;
+	account->away_ns += passed;
+	account->away_count++;
+	account->over = (struct ledger_over){
+		.back_ns = now, .queue_ns = passed, .queue_state = STATE_RUNQ_PREEMPTED};
+	account->block_ns = 0;
+}
+
+/* It waited for a CPU while an earlier update of its account was under way. */
+static __always_inline void ledger_settle_away(struct ledger_task *account, u64 now)
+{
+	u64 passed = account->away_ns;
+
+	if (!account->away_from_ns || account->away_from_ns >= now)
+		return;
+	if (passed > now - account->last_ns || now <= account->last_ns)
+		return; /* it was during this one, and is the next one's */
+	account->ns[STATE_RUNQ_PREEMPTED] += passed;
+	account->entries[STATE_RUNQ_PREEMPTED] += (u32)account->away_count;
+	account->last_ns += passed;
+	account->away_from_ns = account->away_ns = account->away_count = 0;
+}
+
 /* Time on a CPU goes to a state, but for what interrupts took of it. */
 static __always_inline void ledger_charge_cpu(struct ledger_task *account, u32 state,
 					      struct ledger_stolen *stolen, u64 now)
 {
-	u64 left = now - account->last_ns;
+	u64 left;
 
+	if (account->away_from_ns)
+		ledger_settle_away(account, now);
+	left = now - account->last_ns;
 	if (now <= account->last_ns)
 		return;
 	if (stolen) {
@@ -257,6 +300,10 @@ static __always_inline void ledger_end_turn(struct ledger_task *account, u64 now
 static __always_inline void ledger_switch_out(struct ledger_task *account, const struct wait *wait,
 					      struct ledger_stolen *stolen, u64 exec_ns, u64 now)
 {
+	if (ledger_is_open(account)) {
+		ledger_go_away(account, now);
+		return;
+	}
 	ledger_open_waits(account);
 	ledger_end_run(account, stolen, exec_ns, now);
 	/* Tier B may have been switched off for it meanwhile. */
@@ -292,8 +339,13 @@ static __always_inline void ledger_switch_in(struct ledger_task *account, u32 ra
 {
 	bool is_told = account->read_seq == ledger_read_seq(&account->seq);
 
+	if (account->away_since_ns) {
+		ledger_come_back(account, now);
+		return;
+	}
 	ledger_open_waits(account);
 	account->over = (struct ledger_over){};
+	account->block_ns = 0;
 	if (ledger_is_on_cpu(account)) {
 		/* Its switch-out was missed. It ran first; what it waited for is not known. */
 		account->missed++;

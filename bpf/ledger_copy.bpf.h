@@ -18,7 +18,16 @@ static __always_inline void ledger_copy_open(const struct ledger_task *account,
 	row->open_since_ns = last;
 }
 
-/* The open interval, on paper: where it would go if it ended now. */
+/* Of those that are no wait for something: it waits for a CPU. */
+static __always_inline bool ledger_is_queued(u32 state)
+{
+	return state > STATE_CPU_SOFTIRQ && !ledger_is_blocked(state);
+}
+
+/*
+ * The open interval, on paper: where it would go if it ended now. How much of it is a wait for a
+ * CPU is in kernel_delay_ns, to which the caller adds what the kernel has counted.
+ */
 static __always_inline void ledger_close_on_paper(struct rec_ledger *row, u32 state, u64 last,
 						  u64 woken, u64 now)
 {
@@ -27,11 +36,12 @@ static __always_inline void ledger_close_on_paper(struct rec_ledger *row, u32 st
 
 	row->ns[ledger_slot(state)] += until - last;
 	row->ns[STATE_RUNQ_WOKEN] += now - until;
+	row->kernel_delay_ns = ledger_is_queued(state) ? now - last : now - until;
 	row->open_state = until < now ? (u32)STATE_RUNQ_WOKEN : state;
 	if (is_blocked) {
 		row->entries[ledger_slot(state)]++;
 		row->open.ns = until - last;
-	} else if (state > STATE_CPU_SOFTIRQ) {
+	} else if (ledger_is_queued(state)) {
 		u64 place = CAUSES_QUEUE + state - STATE_RUNQ_WOKEN;
 
 		ledger_bound(place, CAUSES_MAX - 1);
@@ -85,7 +95,7 @@ static __always_inline bool ledger_copy(const struct ledger_task *account, struc
 	for (u32 i = 0; i < LEDGER_CHAINS; i++)
 		row->chains[i] = account->chains[i];
 	row->open = (struct ledger_cause){};
-	row->open_since_ns = 0;
+	row->open_since_ns = row->kernel_delay_ns = 0;
 	woken = account->wake_ns;
 	if (!ledger_copy_cpu(account, row, &state, &last))
 		return false;

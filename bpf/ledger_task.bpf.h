@@ -92,6 +92,8 @@ enum ledger_unseen {
 	UNSEEN_BLOCKED, /* and waited for a CPU then */
 };
 
+/* What each switch needs stands together at the front: a thread that moves brings its account
+ * along. */
 struct ledger_task {
 	u32 seq;	/* odd while it is being written */
 	u32 waits_seq;	/* likewise, but only for causes, which change with switches alone */
@@ -119,9 +121,8 @@ struct ledger_task {
 	u32 is_split_no_more; /* Tier B is switched off for it, for now */
 	u32 is_closed;	      /* it may be opened anew */
 
-	/* The last block, for who takes its stack when the thread runs again, and clears it then.
-	 */
-	u64 block_ns;	 /* how long it was; 0: none since */
+	/* The block that ended when the thread last got a CPU, for who takes its stack. */
+	u64 block_ns;	 /* how long it was; 0: it was not blocked, or its stack is taken */
 	u64 waker_stack; /* key of the stack of the one who ended it; 0: none was taken */
 	u64 out_weight;	 /* where stacks are taken when the block begins: it stands for so many ...
 			  */
@@ -139,31 +140,32 @@ struct ledger_task {
 	u32 wait_net_state;    /* enum ledger_state if a packet ends it; 0: not known */
 	u32 wait_is_held_back; /* what it sent before had not left when it began */
 
-	/* Waits for one futex that timed out, one right after the other: whoever gets it then has
-	 * waited for it all the time. */
-	u64 retry_object;
-	u64 retry_ns;
-	u64 retry_end_ns;
-
-	/* How the last wait ended that a reader had told as open. */
-	u64 settled_since_ns; /* 0: none was */
-	struct ledger_cause settled;
-
 	struct ledger_over over; /* the last wait */
+
+	/*
+	 * From 7.0 on, a program at a system call can be preempted while it writes here. What it
+	 * missed meanwhile is left to the thread's next update.
+	 */
+	u64 away_since_ns; /* when it was; 0: it is not */
+	u64 away_from_ns;  /* when the first of these began that are not in ns yet; 0: none */
+	u64 away_ns;	   /* how long they were, together */
+	u64 away_count;
 
 	u64 nvcsw;   /* the kernel's count at the last switch: it advances iff it blocks */
 	u64 exec_ns; /* the kernel's count of its run time, at the last switch */
 	u64 voluntary;
 	u64 involuntary;
+	u32 missed;
+	u32 unnamed;
+	u64 rivals_ns;	 /* of its time in the run queue, what rivals and their like had */
+	u64 poll_end_ns; /* when its last poll ended; 0: none did */
+
+	struct lock_watch lock; /* its first words, too, are looked at with each wait */
 	u64 ns[STATE_LIMIT];
 	u32 entries[STATE_LIMIT];
 	u64 cause_keys[CAUSES_MAX]; /* of causes, to find them; 0: the place is free */
 	struct ledger_cause causes[CAUSES_MAX];
-	u32 missed;
-	u32 unnamed;
-	u64 rivals_ns; /* of its time in the run queue, what rivals and their like had */
 	struct ledger_rival rivals[RIVALS_MAX];
-	u64 poll_end_ns; /* when its last poll ended; 0: none did */
 	struct ledger_turns turns;
 	struct ledger_chain chain; /* of the wait under way, left by the one who ends it */
 	u64 chains_ns;
@@ -193,8 +195,17 @@ struct ledger_task {
 	u64 faults_ended;
 	u64 faults_failed;
 
-	struct lock_watch lock;
 	struct ledger_told told;
+
+	/* Waits for one futex that timed out, one right after the other: whoever gets it then has
+	 * waited for it all the time. */
+	u64 retry_object;
+	u64 retry_ns;
+	u64 retry_end_ns;
+
+	/* How the last wait ended that a reader had told as open. */
+	u64 settled_since_ns; /* 0: none was */
+	struct ledger_cause settled;
 };
 
 /* What a thread is about to wait for; who holds it is known for locks only. */

@@ -17,14 +17,50 @@
 #define SOCK_STREAM  1
 #define TCP_LISTEN   10
 
-struct object_ids_map {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 8192);
-	__type(key, u64);
-	__type(value, u8);
+/*
+ * Ids whose name was sent: in one of the few entries that a hash chooses. A new one replaces the
+ * oldest of these, whose name is then sent again when it comes back. So the table is never full,
+ * however many files and peers a long recording sees, and nobody has to delete.
+ */
+#define OBJECT_SETS_BITS 12
+#define OBJECT_WAYS	 4u
+
+struct object_set {
+	u64 ids[OBJECT_WAYS];
+	u64 next; /* the oldest; programs that interrupt each other may both take it: no harm */
 };
 
-extern struct object_ids_map object_ids SEC(".maps"); /* those whose name was sent */
+struct object_ids_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << OBJECT_SETS_BITS);
+	__type(key, u32);
+	__type(value, struct object_set);
+};
+
+extern struct object_ids_map object_ids SEC(".maps");
+
+static __always_inline struct object_set *object_set_of(u64 id)
+{
+	u32 place = id * 0x9e3779b97f4a7c15ULL >> (64 - OBJECT_SETS_BITS);
+
+	return bpf_map_lookup_elem(&object_ids, &place);
+}
+
+static __always_inline bool object_is_sent(u64 id)
+{
+	const struct object_set *set = object_set_of(id);
+
+	return set &&
+	       (set->ids[0] == id || set->ids[1] == id || set->ids[2] == id || set->ids[3] == id);
+}
+
+static __always_inline void object_set_sent(u64 id)
+{
+	struct object_set *set = object_set_of(id);
+
+	if (set)
+		set->ids[set->next++ & (OBJECT_WAYS - 1)] = id;
+}
 
 /* What is read of an open file to tell what it is. */
 struct object {
@@ -174,9 +210,8 @@ static __always_inline void object_send(struct task_struct *task, const struct o
 	struct sock *sock = object->sock;
 	struct rec_object *rec;
 	u64 id = object->id;
-	u8 one = 1;
 
-	if (bpf_map_lookup_elem(&object_ids, &id))
+	if (object_is_sent(id))
 		return;
 	rec = EMIT_RESERVE(OBJECT, object, task);
 	if (!rec)
@@ -192,24 +227,22 @@ static __always_inline void object_send(struct task_struct *task, const struct o
 	if (rec->kind == OBJECT_FILE || rec->kind == OBJECT_DEVICE)
 		rec->is_cut = !path_of_file(rec->name, NAME_BYTES, &rec->name_at, object->file);
 	EMIT_SUBMIT(rec);
-	/* Where the table is full, names are sent more often: no harm. */
-	bpf_map_update_elem(&object_ids, &id, &one, BPF_ANY);
+	object_set_sent(id);
 }
 
 /* A record of an object that is not known yet, but for its name; NULL: it is, or is lost. */
 static __always_inline struct rec_object *object_begin(struct task_struct *task, u64 id)
 {
 	struct rec_object *rec;
-	u8 one = 1;
 
-	if (bpf_map_lookup_elem(&object_ids, &id))
+	if (object_is_sent(id))
 		return NULL;
 	rec = EMIT_RESERVE(OBJECT, object, task);
 	if (!rec)
 		return NULL; /* counted; the next one tries again */
 	__builtin_memset((void *)rec + sizeof(rec->hdr), 0, sizeof(*rec) - sizeof(rec->hdr));
 	rec->object = id;
-	bpf_map_update_elem(&object_ids, &id, &one, BPF_ANY);
+	object_set_sent(id);
 	return rec;
 }
 

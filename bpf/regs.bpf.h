@@ -23,6 +23,9 @@ struct cpu_regs {
 #define REGS_ARG2(regs)	  ((regs)->si)
 #define REGS_ARG3(regs)	  ((regs)->dx)
 #define REGS_RETURN_BYTES 8 /* a return takes its address from the stack */
+
+/* The number of the system call under way, of the struct pt_regs that sys_exit has. */
+#define CALL_NUMBER(regs) ((long)(regs)->orig_ax)
 #elif defined(__TARGET_ARCH_arm64)
 struct cpu_regs {
 	u64 regs[31];
@@ -37,6 +40,7 @@ struct cpu_regs {
 #define REGS_ARG2(context)   ((context)->regs[1])
 #define REGS_ARG3(context)   ((context)->regs[2])
 #define REGS_RETURN_BYTES    0
+#define CALL_NUMBER(context) ((long)(context)->syscallno)
 #endif
 #define REGS_SP(context) ((context)->sp)
 

@@ -14,8 +14,12 @@ struct listener_key {
 	u64 port;
 };
 
+/*
+ * Ports stay when their listener closes: what it accepted lives on. Those that no socket asked
+ * about for longest make room.
+ */
 struct listeners_map {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
 	__type(key, struct listener_key);
 	__type(value, u64);

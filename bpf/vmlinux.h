@@ -297,6 +297,7 @@ struct thread_info {
 
 struct sched_info {
 	unsigned long long run_delay;
+	unsigned long long last_queued;
 };
 
 struct task_struct {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The buckets of a session's histograms, as text that anyone may have written; and what is made of
- * them: percentiles, humps.
+ * them: percentiles, modes.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../src/model/hist.h"
-#include "../src/report/humps.h"
+#include "../src/report/histogram_modes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void use(const struct hist *hist)
 {
-	struct humps humps;
+	struct modes modes;
 	char said[512];
 	u64 before = 0;
 
@@ -25,10 +25,10 @@ static void use(const struct hist *hist)
 			abort();
 		before = value;
 	}
-	humps_find(hist, &humps);
-	if (humps.count > HUMPS_MAX)
+	modes_find(hist, &modes);
+	if (modes.count > MODES_MAX)
 		abort();
-	humps_say(&humps, said, sizeof(said));
+	modes_say(&modes, said, sizeof(said));
 }
 
 /* What was taken can be printed and is read the same. */

@@ -16,11 +16,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("perf_map", 0);
-	struct perf_map *map = NULL;
+	struct perf_map *map = fd < 0 ? NULL : perf_map_create();
 
-	if (fd < 0)
+	if (!map)
 		return 0;
-	if (write(fd, data, size) == (ssize_t)size && !perf_map_read(fd, &map)) {
+	/* in two parts, as it is read while it is written */
+	if (write(fd, data, size / 2) == (ssize_t)(size / 2) &&
+	    !perf_map_update(map, fd, 1 << 20) &&
+	    write(fd, data + size / 2, size - size / 2) == (ssize_t)(size - size / 2) &&
+	    !perf_map_update(map, fd, 1 << 20)) {
 		for (u64 address = 0; address < 0x200; address++) {
 			const char *name = perf_map_find(map, address);
 			char again[4096];
@@ -31,8 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			if (strcmp(name, again))
 				abort(); /* something in it was not harmless */
 		}
-		perf_map_close(map);
 	}
+	perf_map_close(map);
 	close(fd);
 	return 0;
 }

@@ -25,11 +25,11 @@ static void report(sqlite3 *db, const struct report_options *options)
 static void report_all(sqlite3 *db)
 {
 	static const struct report_options ways[] = {
-		{.threads = true, .kernel = true},
-		{.json = true, .execs = true, .threads = true, .kernel = true},
-		{.stacks = true, .kernel = true},
-		{.why = "blocked", .kernel = true},
-		{.signals = ~0ULL, .histograms = true, .kernel = true},
+		{.threads = true, .part.kernel = true},
+		{.json = true, .execs = true, .threads = true, .part.kernel = true},
+		{.stacks = true, .part.kernel = true},
+		{.why = "blocked", .part.kernel = true},
+		{.signals = ~0ULL, .histograms = true, .part.kernel = true},
 	};
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)

@@ -92,9 +92,9 @@ static void insert(sqlite3 *db, const uint8_t *data, size_t size)
 static void read_one_way(sqlite3 *db, uint8_t way, FILE *out)
 {
 	static const struct report_options views[] = {
-		{.stacks = true, .kernel = true},
+		{.stacks = true, .part.kernel = true},
 		{.stacks = true, .by = STACKS_BY_FUNCTION, .sort = STACKS_SORT_WEIGHTED},
-		{.why = "blocked", .kernel = true},
+		{.why = "blocked", .part.kernel = true},
 		{.json = true},
 	};
 	const size_t view_count = sizeof(views) / sizeof(views[0]);

@@ -42,7 +42,7 @@ static size_t find_lines(struct elf_file *file)
 	struct lines *lines = NULL;
 	size_t sum = 0;
 
-	if (lines_open(file, &lines))
+	if (lines_open(file, 0, &lines))
 		return 0;
 	for (u64 address = 0; address < 0x4000; address += 16) {
 		size_t count = lines_find(lines, address, frames);

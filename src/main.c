@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/descriptors.h"
 #include "base/log.h"
 #include "base/version.h"
 #include "cmd/cmd.h"
+#include "model/failure.h"
 
 static const struct command commands[] = {
 #define COMMAND(name, about) {#name, about, cmd_##name},
@@ -48,12 +50,30 @@ static int open_standard_files(void)
 		fd = open("/dev/null", O_RDWR);
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd < 0) {
-		log_error("cannot open /dev/null: %s; dwell's helpers need it: mount /dev here",
-			  strerror(errno));
-		return EXIT_UNSUPPORTED;
+		int err = errno;
+		bool is_limit = err == EMFILE || err == ENFILE;
+		bool may_pass = failure_may_pass(err) && !is_limit;
+
+		log_error("cannot open /dev/null, which dwell's helpers need: %s%s%s",
+			  strerror(err), may_pass ? "" : "; ",
+			  may_pass   ? ""
+			  : is_limit ? descriptors_advice(err)
+				     : "mount /dev here");
+		return may_pass ? EXIT_FAILED : EXIT_UNSUPPORTED;
 	}
 	close(fd);
 	return EXIT_OK;
+}
+
+/* It would open files, and run commands, with rights that are not the caller's. */
+static int refuse_setuid(void)
+{
+	if (getuid() == geteuid() && getgid() == getegid())
+		return EXIT_OK;
+	log_error("cannot run: this binary is set-user-ID or set-group-ID, with which any user "
+		  "would have the owner's rights; remove that bit (chmod ug-s), and use sudo, or "
+		  "setcap cap_bpf,cap_perfmon,cap_dac_read_search+ep");
+	return EXIT_UNSUPPORTED;
 }
 
 static int dispatch(int argc, char **argv)
@@ -94,8 +114,12 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	int status = open_standard_files();
+	int status;
 
+	descriptors_raise();
+	status = open_standard_files();
+	if (!status)
+		status = refuse_setuid();
 	if (status)
 		return status;
 	signal(SIGPIPE, SIG_IGN); /* writing says so */

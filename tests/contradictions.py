@@ -92,10 +92,11 @@ class Session:
                 "SELECT pid, start_ns, comm, service, cgroup FROM processes"):
             names[pid, start] = comm or ""
             self.process[pid, start] = {"service": service or "", "cgroup": cgroup or ""}
-        for row in self.rows("SELECT id, pid, process_start_ns, tid, begin_ns, end_ns, comm, is_kernel, threads, is_dead, missed "
-                             "FROM threads ORDER BY pid, process_start_ns, tid, begin_ns, id"):
+        account = "ifnull(account_ns, begin_ns)" if any(c[1] == "account_ns" for c in self.rows("PRAGMA table_info(threads)")) else "begin_ns"
+        for row in self.rows("SELECT id, pid, process_start_ns, tid, begin_ns, end_ns, comm, is_kernel, threads, is_dead, missed, "
+                             f"{account} FROM threads ORDER BY pid, process_start_ns, tid, begin_ns, id"):
             key = row[1], row[2]
-            thread = dict(zip("id pid start tid begin end comm is_kernel threads is_dead missed".split(), row), key=key)
+            thread = dict(zip("id pid start tid begin end comm is_kernel threads is_dead missed account".split(), row), key=key)
             thread["comm"] = thread["comm"] or ""
             thread["is_sum"] = (thread["threads"] or 1) > 1 or not thread["begin"]
             if (thread["tid"] == thread["pid"] and thread["comm"]) or not names[key]:
@@ -390,7 +391,7 @@ class Checker:
         self.expect("cpu_share", self.value(finding, "cpu_share"), percent(cpu, self.s.span))
 
     def check_calls(self, finding, threads):
-        name, keys = self.values(finding, "call")[0][0], {(t["tid"], t["begin"]) for t in threads}
+        name, keys = self.values(finding, "call")[0][0], {(t["tid"], t["account"]) for t in threads}
         count = failed = cpu = 0
         for tid, begin, call, n, bad, ns in self.s.rows(
                 "SELECT thread_tid, thread_begin_ns, call, count, failed, cpu_ns FROM calls"):
@@ -405,7 +406,7 @@ class Checker:
         self.expect("system_share", self.value(finding, "system_share"), percent(self.s.sum(threads, {"cpu.syscall"}), whole))
 
     def check_faults(self, finding, threads):
-        keys, ns = {(t["tid"], t["begin"]) for t in threads}, self.s.sum(threads, {"cpu.fault"})
+        keys, ns = {(t["tid"], t["account"]) for t in threads}, self.s.sum(threads, {"cpu.fault"})
         begun = sum(n for tid, begin, n in self.s.rows("SELECT thread_tid, thread_begin_ns, begun FROM faults") if (tid, begin) in keys)
         self.expect("faults", self.value(finding, "faults"), begun)
         self.expect("cpu", self.value(finding, "cpu"), ns)

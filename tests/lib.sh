@@ -62,11 +62,26 @@ mount_securityfs() {
 # What the hypervisor has taken from all CPUs so far.
 steal_ns() { awk -v hz="$(getconf CLK_TCK)" '/^cpu / { printf "%.0f", $9 * 1e9 / hz }' /proc/stat; }
 
+# skip WHAT WHY: a check that is left out is printed, never silent
+skip() { echo "ok - $1 # SKIP $2"; }
+
 need_root() {
 	if [ "$(id -u)" -ne 0 ]; then
 		echo "not ok - $(basename "$0") needs root: sudo make check-live"
 		exit 1
 	fi
+}
+
+# helpers_of PID [NAME]: the processes of dwell PID beside its own: dwell-NAME, or all of them
+helpers_of() {
+	ps -e -o ppid=,pid=,comm= | awk -v top="$1" -v name="dwell-$2" '{ parent[$2] = $1; comm[$2] = $3 } END {
+		for (pid in comm) {
+			for (at = pid; at > 1 && at != top; at = parent[at])
+				;
+			if (at == top && pid != top && index(comm[pid], name) == 1)
+				print pid
+		}
+	}'
 }
 
 # make_session NAME FOLDER: FOLDER/NAME.dwell out of tests/sessions

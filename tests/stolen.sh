@@ -5,8 +5,8 @@
 # STOLEN_MOST % of the CPU time, a figure that is off says nothing.
 STOLEN_MOST=5
 
-# cpu_time: what was stolen so far, and all there was, in ticks
-cpu_time() { awk '/^cpu / { print $9, $2 + $3 + $4 + $5 + $6 + $7 + $8 + $9 }' /proc/stat; }
+# cpu_time: what was stolen so far, and all there was, in ticks; STAT_FILE is a test's own /proc/stat
+cpu_time() { awk '/^cpu / { print $9, $2 + $3 + $4 + $5 + $6 + $7 + $8 + $9 }' "${STAT_FILE:-/proc/stat}"; }
 
 # stolen_since TIME: percent of the CPU time since cpu_time gave that
 stolen_since() {

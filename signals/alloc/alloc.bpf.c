@@ -16,12 +16,7 @@ struct alloc_choices_map alloc_choices SEC(".maps");
 /* What begins a call leaves in its pair. */
 enum { BEGIN_SIZE, BEGIN_WEIGHTS, BEGIN_SP, BEGIN_STACK };
 
-/* Taken allocations that nobody has freed yet. */
-struct live_key {
-	u64 address;
-	u64 tgid;
-};
-
+/* Taken allocations that nobody has freed yet. User space deletes those of dead processes. */
 struct live_value {
 	struct series_key key;
 	u64 size;
@@ -31,7 +26,7 @@ struct live_value {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, LIVES_MAX);
-	__type(key, struct live_key);
+	__type(key, struct alloc_live_key);
 	__type(value, struct live_value);
 } alloc_lives SEC(".maps");
 
@@ -106,7 +101,7 @@ static __always_inline bool begin(const struct cpu_regs *ctx, u32 function, u64 
 static __always_inline void note_live(const struct ledger_task *account, const struct pair *begun,
 				      u64 address)
 {
-	struct live_key key = {.address = address, .tgid = account->tgid};
+	struct alloc_live_key key = {.address = address, .tgid = account->tgid};
 	struct live_value value = {
 		.key = alloc_key(account, ALLOC_FREED, begun->tag, begun->value[BEGIN_SIZE]),
 		.size = begun->value[BEGIN_SIZE],
@@ -176,7 +171,7 @@ static __always_inline void end(const struct cpu_regs *ctx)
 static __always_inline void give_back(u64 address)
 {
 	struct ledger_task *account = account_of_current();
-	struct live_key key = {.address = address};
+	struct alloc_live_key key = {.address = address};
 	struct live_value *found, value;
 
 	if (!account || !address)

@@ -3,6 +3,7 @@
 
 #include "../../src/base/cleanup.h"
 #include "../../src/model/signal.h"
+#include "allocators.h"
 
 #define MIB	       (1024.0 * 1024.0)
 #define PROCESSES_TOLD 3
@@ -22,7 +23,7 @@
 #define BOTH(FUNCTION)                                                                             \
 	{                                                                                          \
 		.program = "alloc_both", .kind = PROBE_UPROBE_SESSION, .is_optional = true,        \
-		.is_rare = true, .is_late = true, .function = FUNCTION,                            \
+		.is_rare = true, .is_deferred = true, .function = FUNCTION,                        \
 		.cookie = ALLOC_BY_##FUNCTION, .maps = {                                           \
 			CALLS                                                                      \
 		}                                                                                  \
@@ -30,7 +31,7 @@
 #define BEGIN(name, FUNCTION)                                                                      \
 	{                                                                                          \
 		.program = "alloc_" name "_begin", .kind = PROBE_UPROBE, .is_optional = true,      \
-		.is_rare = true, .is_late = true, .fallback_of = "alloc_both",                     \
+		.is_rare = true, .is_deferred = true, .fallback_of = "alloc_both",                 \
 		.function = FUNCTION, .cookie = ALLOC_BY_##FUNCTION, .maps = {                     \
 			CALLS                                                                      \
 		}                                                                                  \
@@ -41,6 +42,7 @@ static const struct probe probes[] = {
 	 .is_optional = true,
 	 .is_rare = true,
 	 .kind = PROBE_ITER,
+	 .run = RUN_BEFORE_START,
 	 .maps = {"unwind_processes", "unwind_requests"}},
 	{.program = "alloc_call", .is_optional = true, .is_rare = true, .maps = {MAPS}},
 	{.program = "alloc_resident",
@@ -62,7 +64,7 @@ static const struct probe probes[] = {
 	 .kind = PROBE_UPROBE,
 	 .is_optional = true,
 	 .is_rare = true,
-	 .is_late = true,
+	 .is_deferred = true,
 	 .wish = "live",
 	 .function = FREE,
 	 .cookie = ALLOC_BY_FREE,
@@ -78,7 +80,7 @@ static const struct probe probes[] = {
 	 .kind = PROBE_URETPROBE,
 	 .is_optional = true,
 	 .is_rare = true,
-	 .is_late = true,
+	 .is_deferred = true,
 	 .fallback_of = "alloc_both",
 	 .function = MALLOC ":" CALLOC ":" REALLOC ":" MEMALIGN ":" POSIX,
 	 .maps = {CALLS}},
@@ -216,9 +218,17 @@ static const struct signal_view view = {
 	.judge = judge,
 };
 
+static const struct signal_rate rates[] = {
+	{offsetof(struct live_config, alloc_interval), 1ULL << 40},
+	{offsetof(struct live_config, alloc_budget), 0},
+};
+
 const struct signal signal_alloc = {
 	.about = "who allocates memory, how much, and how slowly",
 	.probes = probes,
 	.probe_count = ARRAY_SIZE(probes),
+	.rates = rates,
+	.rate_count = ARRAY_SIZE(rates),
+	.deferred = &alloc_deferred,
 	.view = &view,
 };

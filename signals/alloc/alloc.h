@@ -5,6 +5,7 @@
 #ifndef DWELL_ALLOC_H
 #define DWELL_ALLOC_H
 
+#include "../../abi/sampler.h"
 #include "../../abi/types.h"
 
 /* KIND(NAME, name, unit, meaning): what is measured; their order is the series' kind. */
@@ -51,11 +52,15 @@ enum alloc_function {
 
 /* Per CPU: which allocations are taken; and how often each function was called, by whomever. */
 struct alloc_choice {
-	u64 random;    /* state of the generator; 0: not seeded yet */
-	u64 period_ns; /* when the one under way began */
-	u32 taken;     /* in this period, since the interval was last doubled */
-	u32 doublings; /* of the interval */
+	u64 random; /* state of the generator; 0: not seeded yet */
+	struct sampler_share share;
 	u64 calls[ALLOC_FUNCTION_COUNT];
+};
+
+/* Of the map alloc_lives: an allocation that was taken, and is not freed yet. */
+struct alloc_live_key {
+	u64 address;
+	u64 tgid;
 };
 
 #endif

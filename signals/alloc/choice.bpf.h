@@ -11,10 +11,6 @@
 
 #include "alloc.h"
 
-#define ALLOC_PERIOD_NS	    100000000ULL
-#define ALLOC_PERIODS	    10 /* of these in a second */
-#define ALLOC_DOUBLINGS_MAX 20
-
 struct alloc_choices_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -37,18 +33,11 @@ static __always_inline struct alloc_choice *alloc_choice_here(void)
 	return bpf_map_lookup_elem(&alloc_choices, &zero);
 }
 
-/* Marsaglia's xorshift, from a seed that the session has. Its highest bits are its best. */
 static __always_inline u64 alloc_random(struct alloc_choice *choice)
 {
-	u64 x = choice->random;
+	u64 stream = CPUS_MAX + bpf_get_smp_processor_id(); /* those below are of waits */
 
-	if (!x)
-		x = unwind_mix(cfg_seed, CPUS_MAX + bpf_get_smp_processor_id()) | 1;
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	choice->random = x;
-	return (x * 0x2545f4914f6cdd1dULL) >> 8;
+	return sampler_random(&choice->random, stream) >> 8;
 }
 
 /* whole / part, up or down by chance, so that it is right on average. */
@@ -61,21 +50,11 @@ static __always_inline u32 alloc_weight(struct alloc_choice *choice, u64 whole, 
 	return (u32)(whole / part + (alloc_random(choice) % part < whole % part));
 }
 
-/* One more is taken; it is only then that the clock is read. */
+/* It is only when one is taken that the clock is read. */
 static __always_inline void alloc_count(struct alloc_choice *choice, u64 limit)
 {
-	u64 now = bpf_ktime_get_ns();
-
-	if (now - choice->period_ns >= ALLOC_PERIOD_NS) {
-		if (choice->doublings && choice->taken * 4 < limit)
-			choice->doublings--;
-		choice->period_ns = now;
-		choice->taken = 0;
-	}
-	if (++choice->taken < limit || choice->doublings >= ALLOC_DOUBLINGS_MAX)
-		return;
-	choice->doublings++;
-	choice->taken = 0;
+	sampler_turn(&choice->share, limit, bpf_ktime_get_ns());
+	sampler_count(&choice->share, limit);
 }
 
 static __always_inline void alloc_choose(struct alloc_choice *choice, struct live_config *live,
@@ -86,7 +65,7 @@ static __always_inline void alloc_choose(struct alloc_choice *choice, struct liv
 	ret_weights->bytes = ret_weights->latency = 1;
 	if (interval <= 1)
 		return; /* all of them were asked for: no share holds then */
-	interval <<= choice->doublings & 31;
+	interval <<= choice->share.doublings & 31;
 	size = size ? size : 1;
 	least = live->alloc_one_in ? interval / live->alloc_one_in : 0;
 	least = size > least ? size : least;
@@ -100,7 +79,7 @@ static __always_inline void alloc_choose(struct alloc_choice *choice, struct liv
 	else
 		ret_weights->latency = alloc_weight(choice, interval, least);
 	if (ret_weights->bytes)
-		alloc_count(choice, live->alloc_budget / ALLOC_PERIODS + 1);
+		alloc_count(choice, sampler_limit(live->alloc_budget));
 }
 
 #endif

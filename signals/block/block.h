@@ -55,6 +55,8 @@ enum { BLOCK_STATUS_COUNT = BLOCK_STATUSES(STATUS_ONE) };
 #define REGIONS_MAX   (REGION_SETS * REGION_WAYS)
 #define REGION_SHIFT  20 /* log2 of a region's bytes */
 #define DISKS_MAX     256
-#define REGIONS_SHOWN 64 /* the largest, that a session has of each window */
+#define CGROUPS_MAX   256
+#define NAMES_MAX     (DISKS_MAX + CGROUPS_MAX) /* what the kernel side may have sent */
+#define REGIONS_SHOWN 64			/* the largest, that a session has of each window */
 
 #endif

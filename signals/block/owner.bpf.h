@@ -8,14 +8,12 @@
 #ifndef DWELL_BLOCK_OWNER_BPF_H
 #define DWELL_BLOCK_OWNER_BPF_H
 
-#define CGROUPS_MAX 256
-
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, CGROUPS_MAX);
 	__type(key, u64);
 	__type(value, u8);
-} block_cgroups SEC(".maps"); /* those whose name was sent */
+} block_cgroups SEC(".maps"); /* those whose name was sent, the last ones */
 
 /* Is the current thread who submits? Not in an interrupt, and not a worker for others. */
 static __always_inline bool current_submits(void)

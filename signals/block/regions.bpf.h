@@ -29,11 +29,11 @@ struct {
 } block_regions SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, DISKS_MAX);
 	__type(key, u32);
 	__type(value, u8);
-} block_disks SEC(".maps"); /* those whose name was sent */
+} block_disks SEC(".maps"); /* those whose name was sent, the last ones */
 
 static __noinline void disk_send(struct gendisk *disk, u32 device)
 {

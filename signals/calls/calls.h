@@ -29,14 +29,16 @@ struct calls_row {
 	u64 last_window; /* in which a record came */
 	u8 is_pending;
 	u8 is_last; /* the thread has ended */
-	u8 unused[6];
+	u8 is_told; /* the session has a row of it */
+	u8 unused[5];
 	u64 faults[FAULTS_COUNT], faults_told[FAULTS_COUNT];
 	struct call_cost other, other_told;
 };
 
 struct calls_book {
 	u64 count;
-	u64 window; /* the one that is open */
+	u64 window;	/* the one that is open */
+	u64 resumed_ns; /* the session is continued from then on; 0: it is not */
 	u64 evicted;
 	u64 turned_away; /* records for which no place was free */
 	u64 hand;	 /* where the next one that makes place is looked for */

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 #include "../../src/base/carry.h"
 #include "../../src/base/cleanup.h"
 #include "../../src/model/signal.h"
@@ -17,6 +20,26 @@ static const struct table tables[] = {
 			  .width = 5},
 };
 
+/* Of a session that is continued, the first row says what is told, and a bit more. */
+static void take_base(const struct rec_cpu *row, struct cpu_told *told, bool is_resumed)
+{
+	told->has_base = 1;
+	if (!is_resumed)
+		return;
+	memcpy(told->ns, row->ns, sizeof(told->ns));
+	told->queue_ns = row->queue_ns;
+	told->switches = row->switches;
+	told->missed = row->missed;
+}
+
+static void resume(void *state, const struct resumed *resumed)
+{
+	struct cpu_book *book = state;
+
+	(void)resumed;
+	book->is_resumed = 1;
+}
+
 static void on_record(void *state, const struct rec_hdr *record)
 {
 	const struct rec_cpu *row = (const struct rec_cpu *)record;
@@ -29,6 +52,8 @@ static void on_record(void *state, const struct rec_hdr *record)
 	if (row->end_ns < book->rows[row->cpu].end_ns)
 		return;
 	book->rows[row->cpu] = *row;
+	if (!book->told[row->cpu].has_base)
+		take_base(row, &book->told[row->cpu], book->is_resumed);
 	book->told[row->cpu].is_pending = 1;
 }
 
@@ -77,6 +102,7 @@ const struct signal signal_cpu = {
 	.tables = tables,
 	.table_count = ARRAY_SIZE(tables),
 	.flush = flush,
+	.resume = resume,
 	.losses = losses,
 	.loss_count = ARRAY_SIZE(losses),
 };

@@ -7,18 +7,18 @@
 
 #include "../../abi/records.h"
 
-#define CPUS_MAX 1024
-
 struct cpu_told {
 	u64 ns[CPU_USE_COUNT];
 	u64 queue_ns;
 	u64 switches;
 	u32 missed;
-	u32 is_pending; /* a record came since */
+	u16 is_pending; /* a record came since */
+	u16 has_base;	/* a record came at all */
 };
 
 struct cpu_book {
 	u64 turned_away; /* records of CPUs beyond CPUS_MAX */
+	u64 is_resumed;
 	struct rec_cpu rows[CPUS_MAX];
 	struct cpu_told told[CPUS_MAX];
 };

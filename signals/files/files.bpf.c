@@ -41,13 +41,17 @@ struct {
 	__type(value, u32);
 } files_ops SEC(".maps");
 
-/* Those of 32-bit programs are numbered otherwise, and are not looked at. */
-static __always_inline u32 op_of(u32 call)
+static __always_inline u32 op_of_number(u32 number)
 {
-	u32 number = call - 1;
 	u32 *op = bpf_map_lookup_elem(&files_ops, &number);
 
 	return op ? *op : FILES_NONE;
+}
+
+/* Those of 32-bit programs are numbered otherwise, and are not looked at. */
+static __always_inline u32 op_of(u32 call)
+{
+	return op_of_number(call - 1);
 }
 
 static __always_inline bool is_file(const struct object *object)
@@ -96,11 +100,15 @@ SEC("?tp_btf/sys_enter")
 int BPF_PROG(files_enter, struct pt_regs *regs, long number)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct ledger_task *account = account_of(task);
+	struct ledger_task *account;
 	struct object object = {};
 	struct files_task *call;
 	u32 op, fd;
 
+	/* Most calls are of no file, and cost no look-up of the thread. */
+	if (!op_of_number((u32)number))
+		return 0;
+	account = account_of(task);
 	if (!account || !account->call_ns)
 		return 0;
 	op = op_of(account->call);
@@ -220,12 +228,15 @@ SEC("?tp_btf/sys_exit")
 int BPF_PROG(files_exit, struct pt_regs *regs, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct ledger_task *account = account_of(task);
 	struct series_key key = {.signal = SIG_FILES};
-	struct files_task *call;
 	u64 ns, returned = result > 0 ? result : 0;
+	struct ledger_task *account;
+	struct files_task *call;
 	u32 op;
 
+	if (!op_of_number((u32)CALL_NUMBER(regs)))
+		return 0;
+	account = account_of(task);
 	/* One that Tier B has left has no end. */
 	op = account && ledger_is_split(account) ? (u8)op_of(account->call) : FILES_NONE;
 	if (!op || !account->call_done_ns)

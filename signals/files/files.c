@@ -68,9 +68,12 @@ static const struct signal_view view = {
 	.needs_split = true,
 };
 
+static const char *const maps_with_task_storage[] = {"files_tasks", NULL};
+
 const struct signal signal_files = {
 	.about = "files: duration of reads, writes, opens and syncs",
 	.probes = probes,
 	.probe_count = ARRAY_SIZE(probes),
+	.maps_with_task_storage = maps_with_task_storage,
 	.view = &view,
 };

@@ -40,10 +40,16 @@ static const struct signal_view view = {
 	.judge = func_judge,
 };
 
+static const char *const maps_with_task_storage[] = {"func_tasks", NULL};
+
+static const char *const told_maps[] = {"func_comms", NULL};
+
 const struct signal signal_func = {
 	.about = "functions, tracepoints and USDT probes, by dwell trace",
+	.told_maps = told_maps,
 	.probes = probes,
 	.probe_count = ARRAY_SIZE(probes),
+	.maps_with_task_storage = maps_with_task_storage,
 	.view = &view,
 };
 

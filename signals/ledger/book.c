@@ -6,13 +6,7 @@
 
 #include "../../src/base/clock.h"
 #include "page.h"
-
-/*
- * A thread's row in threads is written when it comes, is renamed or ends, when the session does,
- * and in every so many windows: a row that is replaced costs more than those that are added. Up to
- * when its time is told, its rows in ledger say themselves.
- */
-#define THREADS_EVERY 32
+#include "resume.h"
 
 static u32 hash_of(const struct rec_ledger *row)
 {
@@ -63,8 +57,10 @@ static u64 add_row(struct ledger_book *book, struct index_slot *slot, const stru
 
 	*slot = (struct index_slot){.hash = hash_of(row), .place = (u32)place + 1};
 	book->rows[place] = (struct rec_ledger){0};
-	book->told[place] = (struct ledger_told){0};
+	book->written[place] = (struct ledger_written){0};
 	book->marks[place] = MARK_DUE;
+	if (book->is_resumed)
+		resume_thread(book, row, &book->written[place]);
 	return place;
 }
 
@@ -126,7 +122,7 @@ static void remove_row(struct ledger_book *book, u64 place)
 				      (u32)last);
 		slot->place = (u32)place + 1;
 		book->rows[place] = book->rows[last];
-		book->told[place] = book->told[last];
+		book->written[place] = book->written[last];
 		book->marks[place] = book->marks[last];
 	}
 	book->count--;
@@ -141,10 +137,10 @@ static void flush_other(struct ledger_book *book, u64 window, struct sink *sink)
 	memcpy(book->other.comm, name, sizeof(name));
 	book->other.flags = LEDGER_SUM | LEDGER_LAST;
 	book->other.threads = (u32)book->folded;
-	if (!book->other_told.id)
-		book->other_told.id = ++book->last_id;
-	page_write(book, &book->other, &book->other_told, window, sink);
-	page_write_thread(&book->other, book->other_told.id, sink);
+	if (!book->other_written.id)
+		book->other_written.id = ++book->last_id;
+	page_write(book, &book->other, &book->other_written, window, sink);
+	page_write_thread(&book->other, &book->other_written, sink);
 	book->other_marks = 0;
 }
 
@@ -158,7 +154,7 @@ static void write_threads(struct ledger_book *book, u8 marks, struct sink *sink)
 
 	while (i < book->count) {
 		if (book->marks[i] & marks) {
-			page_write_thread(&book->rows[i], book->told[i].id, sink);
+			page_write_thread(&book->rows[i], &book->written[i], sink);
 			book->marks[i] &= (u8) ~(MARK_DUE | MARK_STALE);
 		}
 		if (book->marks[i] & MARK_ENDED)
@@ -173,15 +169,20 @@ void book_flush(void *state, u64 window, struct sink *sink)
 	struct ledger_book *book = state;
 	bool is_round = window % THREADS_EVERY == THREADS_EVERY - 1;
 
+	page_index_inner(book);
+	if (book->is_resumed)
+		resume_write_known(book, sink);
 	for (u64 i = 0; i < book->count; i++) {
-		struct ledger_told *told = &book->told[i];
+		struct ledger_written *written = &book->written[i];
 
 		if (!(book->marks[i] & MARK_PENDING))
 			continue;
-		if (!told->id)
-			told->id = ++book->last_id;
+		if (!written->id)
+			written->id = ++book->last_id;
 		book->marks[i] &= (u8)~MARK_PENDING;
-		book->marks[i] |= page_write(book, &book->rows[i], told, window, sink);
+		book->marks[i] |= written->is_resumed
+					  ? resume_page(book, &book->rows[i], written, window, sink)
+					  : page_write(book, &book->rows[i], written, window, sink);
 	}
 	write_threads(book, is_round ? MARK_DUE | MARK_STALE : MARK_DUE, sink);
 	flush_other(book, window, sink);
@@ -191,4 +192,49 @@ void book_flush(void *state, u64 window, struct sink *sink)
 void book_close(void *state, struct sink *sink)
 {
 	write_threads(state, MARK_DUE | MARK_STALE, sink);
+}
+
+/*
+ * A last word that was lost leaves its thread in the book, and its time in its process's sum, which
+ * comes until that process has ended. They are forgotten late: a row that comes after that would be
+ * told once more, from its begin on.
+ */
+static void forget_vanished(struct ledger_book *book, u64 oldest_window)
+{
+	u64 i = 0;
+
+	while (i < book->count) {
+		if (book->written[i].window >= oldest_window) {
+			i++;
+			continue;
+		}
+		remove_row(book, i); /* another one is at i now */
+		book->vanished++;
+	}
+}
+
+static void next_file(struct ledger_book *book, u64 window)
+{
+	const size_t rest = sizeof(book->first_windows) - sizeof(book->first_windows[0]);
+
+	if (book->files >= LEDGER_ABSENT_FILES)
+		forget_vanished(book, book->first_windows[LEDGER_ABSENT_FILES - 2]);
+	memmove(&book->first_windows[1], &book->first_windows[0], rest);
+	book->first_windows[0] = book->first_window;
+	book->first_window = window;
+	book->files++;
+}
+
+/* In the next file each thread begins where it ends in this one, with a row of its own. */
+void book_renew(void *state, u64 window, struct sink *sink)
+{
+	struct ledger_book *book = state;
+
+	write_threads(book, MARK_DUE | MARK_STALE, sink);
+	next_file(book, window);
+	for (u64 i = 0; i < book->count; i++) {
+		page_begin_file(&book->rows[i], &book->written[i]);
+		book->marks[i] |= MARK_DUE;
+	}
+	page_begin_file(&book->other, &book->other_written);
 }

@@ -5,15 +5,25 @@
 #ifndef DWELL_LEDGER_CPUS_BPF_H
 #define DWELL_LEDGER_CPUS_BPF_H
 
+static __always_inline bool is_own(struct task_struct *task)
+{
+	u32 tgid = (u32)task->tgid;
+
+	if (tgid == cfg_self_tgid || tgid == cfg_worker_tgid)
+		return true;
+	return cfg_spawner_tgid &&
+	       (tgid == cfg_spawner_tgid || (u32)task->real_parent->tgid == cfg_spawner_tgid);
+}
+
 static __always_inline u32 use_of(struct task_struct *task, bool is_followed)
 {
 	if (!task->pid)
 		return CPU_USE_IDLE;
 	if (task->flags & PF_KTHREAD)
 		return CPU_USE_KERNEL;
-	if ((u32)task->tgid == cfg_self_tgid || (u32)task->tgid == cfg_worker_tgid)
-		return CPU_USE_DWELL;
-	return is_followed ? CPU_USE_FOLLOWED : CPU_USE_OTHER;
+	if (is_followed)
+		return CPU_USE_FOLLOWED;
+	return is_own(task) ? CPU_USE_DWELL : CPU_USE_OTHER;
 }
 
 /*
@@ -69,21 +79,56 @@ static __always_inline void charge_cpu_account(struct ledger_cpu *cpu, struct ta
 	add_use(cpu, cpu->use, passed);
 }
 
-/* Up to now; what it is busy with is closed on paper. False if a switch came between. */
+/*
+ * Since the recording began, up to now; what it is busy with is closed on paper. False if a switch
+ * came between.
+ */
 static __always_inline bool copy_cpu(const struct ledger_cpu *cpu, struct rec_cpu *row, u64 now)
 {
+	const struct cpu_before *before = &cpu->before;
 	u32 seq = ledger_read_seq(&cpu->seq);
 	u64 last = cpu->last_ns;
 	u32 use = cpu->use;
 
 	for (u32 i = 0; i < CPU_USE_COUNT; i++)
-		row->ns[i] = cpu->ns[i] + (i == use && now > last ? now - last : 0);
-	row->begin_ns = cpu->begin_ns;
+		row->ns[i] = cpu->ns[i] + (i == use && now > last ? now - last : 0) - before->ns[i];
+	row->begin_ns = cpu->begin_ns > before->end_ns ? cpu->begin_ns : before->end_ns;
 	row->end_ns = now > last ? now : last;
-	row->queue_ns = cpu->queue_ns;
-	row->switches = cpu->switches;
-	row->missed = cpu->missed;
+	row->queue_ns = cpu->queue_ns - before->queue_ns;
+	row->switches = cpu->switches - before->switches;
+	row->missed = cpu->missed - (u32)before->missed;
 	return ledger_is_whole(&cpu->seq, seq);
+}
+
+static __always_inline void begin_cpu(struct ledger_cpu *cpu, u64 now)
+{
+	struct rec_cpu row = {};
+
+	if (cpu->before.end_ns)
+		return; /* it has begun */
+	/* One that has had no switch yet begins with its first. One that is torn keeps all it has.
+	 */
+	if (cpu->begin_ns && !copy_cpu(cpu, &row, now) && !copy_cpu(cpu, &row, now))
+		__builtin_memset(&row, 0, sizeof(row));
+	__builtin_memcpy(cpu->before.ns, row.ns, sizeof(row.ns));
+	cpu->before.queue_ns = row.queue_ns;
+	cpu->before.switches = row.switches;
+	cpu->before.missed = row.missed;
+	cpu->before.end_ns = row.end_ns ? row.end_ns : 1;
+}
+
+/* The accounts of CPUs begin with those of threads. */
+static __noinline int ledger_begin_cpus(u32 cpus)
+{
+	u64 now = bpf_ktime_get_ns();
+
+	for (u32 i = 0; i < CPUS_MAX && i < cpus; i++) {
+		struct ledger_cpu *cpu = cpu_account(i);
+
+		if (cpu)
+			begin_cpu(cpu, now);
+	}
+	return 0;
 }
 
 /* False if there is no room left; the whole program is then run again. */

@@ -13,17 +13,6 @@ struct destination {
 	u64 thread;
 };
 
-/* a - b, or 0 if that is negative */
-static u64 less(u64 a, u64 b)
-{
-	return a > b ? a - b : 0;
-}
-
-static u64 smaller(u64 a, u64 b)
-{
-	return a < b ? a : b;
-}
-
 static void write_rival(const struct destination *to, const struct ledger_rival *rival,
 			const char *name, u64 ns)
 {
@@ -42,49 +31,79 @@ static void write_rival(const struct destination *to, const struct ledger_rival 
 }
 
 /* A rival may have two entries; each is its own. */
-static u64 told_of_rival(const struct told_rival *told, const struct ledger_rival *rival)
+static u64 written_of_rival(const struct written_rival *written, const struct ledger_rival *rival)
 {
-	return told->pid == rival->pid && told->ns <= rival->ns ? told->ns : 0;
+	return written->pid == rival->pid && written->ns <= rival->ns ? written->ns : 0;
+}
+
+/*
+ * Rivals are known when a wait ends; what it lasted before the file began is the file before's, as
+ * not known.
+ */
+static u64 rivals_in_file(u64 rivals_ns, struct ledger_written *written)
+{
+	struct written_before *before = &written->before;
+	u64 queued_ns = less(written_runq_ns(written), before->runq_ns);
+	u64 room = less(queued_ns, less(written->rivals_ns, before->rivals_ns));
+
+	if (!before->ns || rivals_ns <= room)
+		return rivals_ns;
+	before->rivals_ns += rivals_ns - room;
+	return room;
 }
 
 /* Who ran instead. One that lost its entry is among the others, with what was not written yet. */
 static void write_rivals(const struct destination *to, const struct rec_ledger *row,
-			 struct ledger_told *told)
+			 struct ledger_written *written)
 {
 	static const struct ledger_rival others;
-	u64 left = less(row->rivals_ns, told->rivals_ns);
-	struct told_rival now[RIVALS_MAX] = {0};
+	u64 left = rivals_in_file(less(row->rivals_ns, written->rivals_ns), written);
+	struct written_rival now[RIVALS_MAX] = {0};
 
 	for (int i = 0; i < RIVALS_MAX; i++) {
 		const struct ledger_rival *rival = &row->rivals[i];
-		u64 ns = smaller(left, less(rival->ns, told_of_rival(&told->rivals[i], rival)));
+		u64 ns = smaller(left,
+				 less(rival->ns, written_of_rival(&written->rivals[i], rival)));
 
 		write_rival(to, rival, rival->tid ? NULL : (rival->pid ? "(ended)" : "(idle)"), ns);
-		now[i] = (struct told_rival){.pid = rival->pid, .ns = rival->ns};
+		now[i] = (struct written_rival){.pid = rival->pid, .ns = rival->ns};
 		left -= ns;
 	}
 	write_rival(to, &others, "(others)", left);
-	memcpy(told->rivals, now, sizeof(now));
-	told->rivals_ns = row->rivals_ns;
+	memcpy(written->rivals, now, sizeof(now));
+	written->rivals_ns = row->rivals_ns;
+}
+
+/*
+ * The longest turn so far, if it was in this file. Of those that were shorter than one in an
+ * earlier file only the mean is known: one of them took at least so long.
+ */
+static u64 longest_turn(const struct ledger_turns *now, const struct ledger_written *written)
+{
+	if (now->max_ns > written->before.max_turn_ns)
+		return now->max_ns;
+	return less(now->long_ns, written->turns.long_ns) /
+	       (now->long_count - written->turns.long_count);
 }
 
 static void write_turns(const struct destination *to, const struct rec_ledger *row,
-			struct ledger_told *told)
+			struct ledger_written *written)
 {
 	const struct ledger_turns *now = &row->turns;
+
+	if (now->long_count <= written->turns.long_count)
+		return;
 	struct cell cells[] = {
 		cell_number(to->window),
 		cell_number(to->thread),
-		cell_number(less(now->count, told->turns.count)),
-		cell_number(less(now->long_count, told->turns.long_count)),
-		cell_number(less(now->long_ns, told->turns.long_ns)),
-		cell_number(now->max_ns),
+		cell_number(less(now->count, written->turns.count)),
+		cell_number(now->long_count - written->turns.long_count),
+		cell_number(less(now->long_ns, written->turns.long_ns)),
+		cell_number(longest_turn(now, written)),
 	};
 
-	if (now->long_count <= told->turns.long_count)
-		return;
 	to->sink->add(to->sink, &ledger_tables[TABLE_LOOPS], cells);
-	told->turns = *now;
+	written->turns = *now;
 }
 
 static void write_part(const struct destination *to, const struct ledger_chain *chain,
@@ -118,26 +137,26 @@ static bool is_same_chain(const struct ledger_chain *a, const struct ledger_chai
 
 /* An entry that has become another chain's begins anew; what was written of the first one stays. */
 static void write_chain(const struct destination *to, const struct ledger_chain *now,
-			struct ledger_chain *told)
+			struct ledger_chain *written)
 {
 	if (!now->ns || now->state >= STATE_COUNT)
 		return;
-	if (!is_same_chain(told, now))
-		memset(told, 0, sizeof(*told));
+	if (!is_same_chain(written, now))
+		memset(written, 0, sizeof(*written));
 	for (int i = 0; i < LEDGER_CHAIN_PARTS; i++)
 		if (now->parts[i].state < STATE_COUNT)
 			write_part(to, now, &now->parts[i],
-				   less(now->parts[i].ns, told->parts[i].ns));
-	*told = *now;
+				   less(now->parts[i].ns, written->parts[i].ns));
+	*written = *now;
 }
 
-void culprits_write(const struct rec_ledger *row, struct ledger_told *told, u64 window,
+void culprits_write(const struct rec_ledger *row, struct ledger_written *written, u64 window,
 		    struct sink *sink)
 {
-	const struct destination to = {.sink = sink, .window = window, .thread = told->id};
+	const struct destination to = {.sink = sink, .window = window, .thread = written->id};
 
-	write_rivals(&to, row, told);
-	write_turns(&to, row, told);
+	write_rivals(&to, row, written);
+	write_turns(&to, row, written);
 	for (int i = 0; i < LEDGER_CHAINS; i++)
-		write_chain(&to, &row->chains[i], &told->chains[i]);
+		write_chain(&to, &row->chains[i], &written->chains[i]);
 }

@@ -10,7 +10,7 @@
 #include "ledger.h"
 
 /* What a thread's row has more than was written before. */
-void culprits_write(const struct rec_ledger *row, struct ledger_told *told, u64 window,
+void culprits_write(const struct rec_ledger *row, struct ledger_written *written, u64 window,
 		    struct sink *sink);
 
 #endif

@@ -159,12 +159,14 @@ static __always_inline void take_cpu(struct task_struct *task, struct task_struc
 		}
 		ledger_note_run(&cpu->runs, (u64)task, (u32)task->tgid, task->policy, now);
 	}
+	if (cpu)
+		cpu->block_ns = 0;
 	if (!account)
 		return;
 	if (prev->pid && task->nr_cpus_allowed < (int)cfg_cpus &&
 	    idle_cpu_is_forbidden(task, account, now))
 		kind = WAKER_NOT_ALLOWED;
-	is_unseen = ledger_is_on_cpu(account); /* its switch-out was missed */
+	is_unseen = ledger_is_on_cpu(account) && !account->away_since_ns; /* missed */
 	if (is_inlined)
 		ledger_switch_in(account, kind == WAKER_RAN ? task_tid(prev) : 0, kind,
 				 task->se.sum_exec_runtime, now);
@@ -173,6 +175,8 @@ static __always_inline void take_cpu(struct task_struct *task, struct task_struc
 			       task->se.sum_exec_runtime, now);
 	if (!is_inlined && account->has_chain)
 		ledger_get_chain(account);
+	if (cpu)
+		cpu->block_ns = account->block_ns;
 	if (is_unseen) {
 		account->over.unseen =
 			account->nvcsw == task->nvcsw ? UNSEEN_QUEUED : UNSEEN_BLOCKED;
@@ -226,42 +230,28 @@ int BPF_PROG(ledger_switch_inlined, bool preempt, struct task_struct *prev,
 	return on_switch(prev, next, true);
 }
 
-static __always_inline int wake(struct task_struct *task, const bool has_chains)
-{
-	struct ledger_task *account = account_of(task);
-	struct ledger_cpu *cpu = this_cpu_account();
-	struct wake wake = {};
-	u64 now, sock;
-
-	if (!account || account->wake_ns)
-		return 0;
-	now = bpf_ktime_get_ns();
-	sock = cpu ? cpu->event.sock : 0;
-	judge_wake(task, account, cpu, &wake, now);
-	if (has_chains)
-		wake_chain(account, wake.kind, sock, now);
-	ledger_wake(account, &wake, now);
-	return 0;
-}
-
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(ledger_waking, struct task_struct *task)
 {
-	return wake(task, true);
+	if (wake(task, true))
+		bpf_tail_call(ctx, &ledger_after_waking, 0);
+	return 0;
 }
 
 /* For kernels before 5.12, which do not take pointers as arguments of functions. */
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(ledger_waking_alone, struct task_struct *task)
 {
-	return wake(task, false);
+	wake(task, false);
+	return 0;
 }
 
 /* The first one of a new thread, when its parent is done with making it. */
 SEC("?tp_btf/sched_wakeup_new")
 int BPF_PROG(ledger_wakeup_new, struct task_struct *task)
 {
-	return wake(task, false);
+	wake(task, false);
+	return 0;
 }
 
 /* Whom a followed thread makes is followed from its start on, which the kernel has stamped. */
@@ -362,6 +352,8 @@ int ledger_seed(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
+	if (!ctx->meta->seq_num)
+		ledger_begin_cpus(cfg_cpus);
 	account = account_of(task);
 	is_wanted = filter_wants_still(task, account != NULL, NULL);
 	if (account) {
@@ -429,6 +421,8 @@ int ledger_rows(struct bpf_iter__task *ctx)
 		EMIT_LOSE(LEDGER, torn);
 		return 0;
 	}
+	if (!row->begin_ns)
+		return 0; /* its account was closed meanwhile: its last word has all */
 	emit_header(&row->hdr, SIG_LEDGER, SIG_VERSION_LEDGER, sizeof(*row), 1, task);
 	/* A sleeper that is no longer wanted would be followed until it wakes up. */
 	leaves = account->is_unwanted && ledger_is_blocked(row->open_state);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../../src/base/cleanup.h"
 #include "book.h"
+#include "resume.h"
 #include "wait_table.h"
 
-#define ACCOUNTS "ledger_tasks", "ledger_pids", "ledger_cpus", "split_off"
+#define ACCOUNTS PROBE_ACCOUNTS
 
 static const struct probe probes[] = {
 	{.program = "ledger_switch",
@@ -15,7 +16,8 @@ static const struct probe probes[] = {
 	 .maps = {"ledger_waits", ACCOUNTS, "ledger_sums", "ledger_blank", "object_ids",
 		  "listeners"},
 	 .fills = {{ledger_waits, WAIT_TABLE_MAX}, {ledger_waits_compat, WAIT_TABLE_MAX}}},
-	{.program = "ledger_waking", .maps = {ACCOUNTS, "object_ids", "listeners"}},
+	{.program = "ledger_waking",
+	 .maps = {ACCOUNTS, "object_ids", "listeners", "ledger_after_waking"}},
 	{.program = "ledger_waking_alone",
 	 .fallback_of = "ledger_waking",
 	 .maps = {ACCOUNTS, "object_ids", "listeners"}},
@@ -45,6 +47,7 @@ static const struct probe probes[] = {
 	 .maps = {"listeners", "object_ids"}},
 	{.program = "ledger_listeners_seed",
 	 .kind = PROBE_ITER,
+	 .run = RUN_AT_START,
 	 .is_optional = true,
 	 .maps = {"listeners", "object_ids"}},
 	{.program = "ledger_softirq_entry", .is_optional = true, .maps = {ACCOUNTS}},
@@ -73,8 +76,12 @@ static const struct probe probes[] = {
 	 .maps = {ACCOUNTS, "ledger_blank_task"}},
 	{.program = "ledger_seed",
 	 .kind = PROBE_ITER,
+	 .run = RUN_AT_START,
 	 .maps = {"ledger_waits", ACCOUNTS, "object_ids", "listeners", "ledger_blank_task"}},
-	{.program = "ledger_rows", .kind = PROBE_ITER, .maps = {ACCOUNTS, "ledger_scratch"}},
+	{.program = "ledger_rows",
+	 .kind = PROBE_ITER,
+	 .run = RUN_EACH_WINDOW,
+	 .maps = {ACCOUNTS, "ledger_scratch"}},
 };
 
 static const struct signal_loss losses[] = {
@@ -84,16 +91,28 @@ static const struct signal_loss losses[] = {
 	 offsetof(struct ledger_book, turned_away)},
 };
 
+static const char *const maps_with_task_storage[] = {"ledger_tasks", NULL};
+static const char *const maps_without_task_storage[] = {"ledger_pids", "ledger_blank_task", NULL};
+
 const struct signal signal_ledger = {
 	.about = "where every nanosecond of each thread went",
 	.probes = probes,
 	.probe_count = ARRAY_SIZE(probes),
+	.role = ROLE_BASE,
+	.price = "about 0.3 us per context switch and its wake-up, 0.7 us across CPUs",
+	.maps_with_task_storage = maps_with_task_storage,
+	.maps_without_task_storage = maps_without_task_storage,
+	.rest_map = "ledger_sums",
+	.has_row_per_thread = true,
 	.state_size = sizeof(struct ledger_book),
 	.on_record = book_on_record,
 	.tables = ledger_tables,
 	.table_count = ARRAY_SIZE(ledger_tables),
 	.flush = book_flush,
 	.close = book_close,
+	.renew = book_renew,
+	.resume = book_resume,
+	.release = book_release,
 	.losses = losses,
 	.loss_count = ARRAY_SIZE(losses),
 };

@@ -8,13 +8,18 @@
 #define DWELL_LEDGER_H
 
 #include "../../abi/records.h"
+#include "../../src/base/hash.h"
 #include "../../src/base/index.h"
 
 #define LEDGER_ROWS_MAX	 32768
 #define LEDGER_INDEX_MAX 65536 /* a power of two, and twice the rows */
 
+/* At both ends of a file each thread that lives is read: one that was not, in so many, has ended.
+ */
+#define LEDGER_ABSENT_FILES 4
+
 /* A cause is known by state, call, object and holder, not by its place in the record. */
-struct told_cause {
+struct written_cause {
 	u64 ns;
 	u64 object;
 	u32 count;
@@ -24,7 +29,11 @@ struct told_cause {
 	u8 unused[5];
 };
 
-#define OPEN_PIECES_MAX 3 /* windows in which one wait was written while it lasted */
+/*
+ * Windows of a file in which one wait was written while it lasted: the first, the last, and the one
+ * before that, which has the time between. And the first one is that of all earlier files.
+ */
+#define OPEN_PIECES_MAX 4
 
 /* What a window has of a wait that lasted on, under its provisional name. */
 struct open_piece {
@@ -35,31 +44,54 @@ struct open_piece {
 };
 
 /* A wait that lasted when it was last written. Its ns and count are in the causes, too. */
-struct told_open {
+struct written_open {
 	u64 since_ns; /* which one it is; 0: none */
-	struct told_cause cause;
+	struct written_cause cause;
 	struct open_piece pieces[OPEN_PIECES_MAX];
 };
 
-struct told_rival {
+struct written_rival {
 	u64 pid; /* as in ledger_rival */
 	u64 ns;
 };
 
-/* What the session has of a thread, in sum. */
-struct ledger_told {
-	u64 id;	    /* of the thread in the session; 0: it has nothing yet */
-	u64 window; /* in which it was told last */
-	struct told_open open;
+/* Of what its rows have, what earlier files of the recording have. */
+struct written_before {
+	u64 ns; /* in all states: up to then its time was written */
+	u64 voluntary, involuntary, kernel_voluntary, kernel_involuntary;
+	u64 kernel_exec_ns, kernel_delay_ns;
+	u64 max_turn_ns;
+	u64 runq_ns, rivals_ns;
+	u32 missed, unnamed;
+	u32 threads, unused;
+};
+
+/* What the session has of a thread, in sum; its earlier files included. */
+struct ledger_written {
+	u64 id;		/* of the thread in the session; 0: it has nothing yet */
+	u64 window;	/* in which it was told last */
+	u64 is_resumed; /* the session has it, by a writer that has died, up to then: */
+	u64 told_ns;
+	struct written_before before;
+	struct written_open open;
 	u64 ns[STATE_COUNT];
 	u32 entries[STATE_COUNT + STATE_COUNT % 2];
 	u64 cause_count;
-	struct told_cause causes[CAUSES_MAX + 1]; /* and one that is open */
+	struct written_cause causes[CAUSES_MAX + 1]; /* and one that is open */
 	u64 rivals_ns;
-	struct told_rival rivals[RIVALS_MAX];
+	struct written_rival rivals[RIVALS_MAX];
 	struct ledger_turns turns;
 	struct ledger_chain chains[LEDGER_CHAINS];
 };
+
+static inline u64 written_runq_ns(const struct ledger_written *written)
+{
+	u64 sum = 0;
+
+	for (int i = STATE_RUNQ_WOKEN; i <= STATE_RUNQ_THROTTLED; i++)
+		sum += written->ns[i];
+	return sum;
+}
 
 /* What is to be done for a thread; apart from the rest, as all are looked at in each window. */
 enum ledger_mark {
@@ -70,19 +102,29 @@ enum ledger_mark {
 };
 
 struct ledger_book {
-	u64 count;	 /* of rows */
-	u64 folded;	 /* ended threads that found no place; their time is in other */
-	u64 turned_away; /* records of living ones for which there was none, to come again */
-	u64 last_id;	 /* given to a thread in the session */
-	u64 flushed_ns;	 /* when the last window ended; CLOCK_MONOTONIC */
+	u64 count;	  /* of rows */
+	u64 folded;	  /* ended threads that found no place; their time is in other */
+	u64 turned_away;  /* records of living ones for which there was none, to come again */
+	u64 last_id;	  /* given to a thread in the session */
+	u64 flushed_ns;	  /* when the last window ended; CLOCK_MONOTONIC */
+	u64 first_window; /* of the file that is written; those before are another's */
+	u64 first_windows[LEDGER_ABSENT_FILES]; /* of the files before, the last one first */
+	u64 files;				/* that were begun before this one */
+	struct hash known; /* threads that the session has from a writer before: resume.c */
+	u64 is_resumed, is_known_written;
+	u64 earlier_ns;		 /* what was before that is in earlier files; 0: there are none */
+	u64 vanished;		 /* threads that ended, and whose last word was lost: forgotten */
 	struct rec_ledger other; /* sums only */
 	struct rec_ledger rows[LEDGER_ROWS_MAX];
-	struct ledger_told other_told;
-	struct ledger_told told[LEDGER_ROWS_MAX]; /* by the same place as rows */
-	u8 marks[LEDGER_ROWS_MAX];		  /* enum ledger_mark, by the same place */
+	struct ledger_written other_written;
+	struct ledger_written written[LEDGER_ROWS_MAX]; /* by the same place as rows */
+	u8 marks[LEDGER_ROWS_MAX];			/* enum ledger_mark, by the same place */
 	u8 other_marks;
 	u8 unused[7];
 	struct index_slot index[LEDGER_INDEX_MAX];
+	u64 inner_count; /* threads with another number in their own pid namespace; while it is
+			    written */
+	struct index_slot inner[LEDGER_INDEX_MAX]; /* these by process and that number */
 };
 
 #endif

@@ -72,7 +72,10 @@ static __always_inline void fill_row(struct rec_ledger *row, const struct ledger
 	row->kernel_voluntary = task->nvcsw - account->nvcsw_before;
 	row->kernel_involuntary = task->nivcsw - account->nivcsw_before;
 	row->kernel_exec_ns = exec_ns - account->exec_before_ns;
-	row->kernel_delay_ns = task->sched_info.run_delay - account->delay_before_ns;
+	/* The kernel counts a wait when it ends: of one that lasts, our own time is added. */
+	if (!task->sched_info.last_queued)
+		row->kernel_delay_ns = 0;
+	row->kernel_delay_ns += task->sched_info.run_delay - account->delay_before_ns;
 	row->flags = flags | (account->flags & ACCOUNT_KERNEL ? LEDGER_KERNEL : 0);
 	row->threads = 1;
 	row->inner_tid = account->inner_tid;

@@ -5,96 +5,52 @@
 #include <string.h>
 
 #include "../../src/base/carry.h"
+#include "../../src/base/cleanup.h"
 #include "book.h"
 #include "culprits.h"
 
-const struct table ledger_tables[LEDGER_TABLE_COUNT] = {
-	[TABLE_THREADS] = {.name = "threads",
-			   .columns = "id INTEGER PRIMARY KEY, pid INTEGER, "
-				      "process_start_ns INTEGER, tid INTEGER, start_ns INTEGER, "
-				      "begin_ns INTEGER, end_ns INTEGER, comm TEXT, "
-				      "is_kernel INTEGER, is_dead INTEGER, threads INTEGER, "
-				      "voluntary INTEGER, involuntary INTEGER, "
-				      "kernel_voluntary INTEGER, kernel_involuntary INTEGER, "
-				      "kernel_exec_ns INTEGER, kernel_delay_ns INTEGER, "
-				      "missed INTEGER, unnamed INTEGER",
-			   .width = 19},
-	/* Each row is written once, so there is no key to keep: an index would double the cost. */
-	[TABLE_LEDGER] = {.name = "ledger",
-			  .columns =
-				  "window INTEGER, thread INTEGER, state INTEGER, "
-				  "call INTEGER, object INTEGER, holder INTEGER, "
-				  "waker INTEGER, waker_kind INTEGER, ns INTEGER, count INTEGER, "
-				  "end_ns INTEGER",
-			  .width = 11},
-	[TABLE_RIVALS] = {.name = "rivals",
-			  .columns = "window INTEGER, thread INTEGER, pid INTEGER, tid INTEGER, "
-				     "comm TEXT, policy INTEGER, ns INTEGER",
-			  .width = 7},
-	[TABLE_LOOPS] = {.name = "loops",
-			 .columns = "window INTEGER, thread INTEGER, turns INTEGER, "
-				    "long_turns INTEGER, long_ns INTEGER, max_ns INTEGER",
-			 .width = 6},
-	[TABLE_CHAINS] = {.name = "chains",
-			  .columns = "window INTEGER, thread INTEGER, state INTEGER, call INTEGER, "
-				     "object INTEGER, culprit_pid INTEGER, culprit_tid INTEGER, "
-				     "culprit_comm TEXT, part_state INTEGER, part_call INTEGER, "
-				     "part_object INTEGER, part_culprit INTEGER, ns INTEGER",
-			  .width = 13},
-};
-
-/* a - b, or 0 if that is negative */
-static u64 less(u64 a, u64 b)
+static bool is_same_cause(const struct written_cause *written, const struct ledger_cause *cause)
 {
-	return a > b ? a - b : 0;
+	return written->state == cause->state && written->call == cause->call &&
+	       written->object == cause->object && written->holder == cause->holder;
 }
 
-static u64 smaller(u64 a, u64 b)
-{
-	return a < b ? a : b;
-}
-
-static bool is_same_cause(const struct told_cause *told, const struct ledger_cause *cause)
-{
-	return told->state == cause->state && told->call == cause->call &&
-	       told->object == cause->object && told->holder == cause->holder;
-}
-
-/* One cause of the record, those of the same name added up, with what was told of it. */
+/* One cause of the record, those of the same name added up, with what the session has of it. */
 struct cause {
 	struct ledger_cause now;
-	struct told_cause told;
+	struct written_cause written;
 };
 
 static struct cause *find_cause(struct cause *causes, size_t count, const struct ledger_cause *one)
 {
 	for (size_t i = 0; i < count; i++)
-		if (is_same_cause(&causes[i].told, one))
+		if (is_same_cause(&causes[i].written, one))
 			return &causes[i];
 	return NULL;
 }
 
-static struct told_cause *find_told(struct ledger_told *told, const struct ledger_cause *one)
+static struct written_cause *find_written(struct ledger_written *written,
+					  const struct ledger_cause *one)
 {
-	for (size_t i = 0; i < told->cause_count; i++)
-		if (is_same_cause(&told->causes[i], one))
-			return &told->causes[i];
+	for (size_t i = 0; i < written->cause_count; i++)
+		if (is_same_cause(&written->causes[i], one))
+			return &written->causes[i];
 	return NULL;
 }
 
-static struct told_cause name_of(const struct ledger_cause *cause)
+static struct written_cause name_of(const struct ledger_cause *cause)
 {
-	return (struct told_cause){.object = cause->object,
-				   .holder = cause->holder,
-				   .call = cause->call,
-				   .state = cause->state};
+	return (struct written_cause){.object = cause->object,
+				      .holder = cause->holder,
+				      .call = cause->call,
+				      .state = cause->state};
 }
 
-static void collect_cause(const struct ledger_cause *now, struct ledger_told *told,
+static void collect_cause(const struct ledger_cause *now, struct ledger_written *written,
 			  struct cause *causes, size_t *count)
 {
 	struct cause *cause;
-	const struct told_cause *known;
+	const struct written_cause *known;
 
 	if ((!now->count && !now->ns) || now->state >= STATE_COUNT)
 		return;
@@ -104,27 +60,27 @@ static void collect_cause(const struct ledger_cause *now, struct ledger_told *to
 		cause->now.count += now->count;
 		return;
 	}
-	known = find_told(told, now);
+	known = find_written(written, now);
 	cause = &causes[(*count)++];
-	*cause = (struct cause){.now = *now, .told = known ? *known : name_of(now)};
+	*cause = (struct cause){.now = *now, .written = known ? *known : name_of(now)};
 }
 
 /* All causes of the record, and the wait that lasts. */
-static size_t collect_causes(const struct rec_ledger *row, struct ledger_told *told,
+static size_t collect_causes(const struct rec_ledger *row, struct ledger_written *written,
 			     struct cause causes[CAUSES_MAX + 1])
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < CAUSES_MAX; i++)
-		collect_cause(&row->causes[i], told, causes, &count);
+		collect_cause(&row->causes[i], written, causes, &count);
 	if (row->open_since_ns)
-		collect_cause(&row->open, told, causes, &count);
+		collect_cause(&row->open, written, causes, &count);
 	return count;
 }
 
 /* One thread's part of a window, on its way to the sink. */
 struct page {
-	const struct ledger_book *book;
+	struct ledger_book *book;
 	const struct rec_ledger *row;
 	struct sink *sink;
 	u64 window;
@@ -134,21 +90,59 @@ struct page {
 	size_t cause_count;
 };
 
+static u32 inner_hash(u32 tgid, u32 inner_tid)
+{
+	return index_hash(tgid, inner_tid, 0);
+}
+
+/* The slot of the thread with this number, or the free one where it would be. */
+static struct index_slot *find_inner(struct ledger_book *book, u32 tgid, u32 inner_tid)
+{
+	u32 hash = inner_hash(tgid, inner_tid);
+	struct index_slot *slot = index_start(book->inner, LEDGER_INDEX_MAX, hash);
+
+	for (; slot->place; slot = index_next(book->inner, LEDGER_INDEX_MAX, slot)) {
+		const struct rec_ledger *row = &book->rows[slot->place - 1];
+
+		if (slot->hash == hash && row->inner_tid == inner_tid && row->hdr.tgid == tgid)
+			break;
+	}
+	return slot;
+}
+
+void page_index_inner(struct ledger_book *book)
+{
+	if (book->inner_count)
+		memset(book->inner, 0, sizeof(book->inner));
+	book->inner_count = 0;
+	for (u64 i = 0; i < book->count; i++) {
+		const struct rec_ledger *row = &book->rows[i];
+		struct index_slot *slot;
+
+		if (!row->inner_tid || row->inner_tid == row->hdr.tid)
+			continue;
+		slot = find_inner(book, row->hdr.tgid, row->inner_tid);
+		if (slot->place)
+			continue; /* its number was used twice; the first is as good */
+		*slot = (struct index_slot){.hash = inner_hash(row->hdr.tgid, row->inner_tid),
+					    .place = (u32)i + 1};
+		book->inner_count++;
+	}
+}
+
 /*
  * A lock names its holder as the pid namespace of its process does. Here a holder is known by its
  * number in dwell's own; one that is not, or no longer, in the book keeps the number it has.
  */
 static u32 holder_here(const struct page *page, u32 holder)
 {
-	if (!holder || page->row->inner_tid == page->row->hdr.tid)
-		return holder;
-	for (u64 i = 0; i < page->book->count; i++) {
-		const struct rec_ledger *other = &page->book->rows[i];
+	const struct rec_ledger *row = page->row;
+	const struct index_slot *slot;
 
-		if (other->inner_tid == holder && other->hdr.tgid == page->row->hdr.tgid)
-			return other->hdr.tid;
-	}
-	return holder;
+	if (!holder || row->inner_tid == row->hdr.tid)
+		return holder;
+	slot = find_inner(page->book, row->hdr.tgid, holder);
+	return slot->place ? page->book->rows[slot->place - 1].hdr.tid : holder;
 }
 
 static void write_row(struct page *page, u64 window, const struct ledger_cause *cause, u64 ns,
@@ -190,8 +184,8 @@ static void write_state(struct page *page, u8 state, u64 ns, u32 count)
 
 		if (cause->now.state != state)
 			continue;
-		part_ns = carry_one(cause->now.ns, &cause->told.ns, ns);
-		part_count = carry_count(cause->now.count, &cause->told.count);
+		part_ns = carry_one(cause->now.ns, &cause->written.ns, ns);
+		part_count = carry_count(cause->now.count, &cause->written.count);
 		/* One without call, object and holder has the same name as the rest. */
 		if (!cause->now.call && !cause->now.object && !cause->now.holder) {
 			rest = cause->now;
@@ -204,7 +198,7 @@ static void write_state(struct page *page, u8 state, u64 ns, u32 count)
 	write_part(page, &rest, ns, count);
 }
 
-static struct ledger_cause cause_of(const struct told_cause *name)
+static struct ledger_cause cause_of(const struct written_cause *name)
 {
 	return (struct ledger_cause){.state = name->state,
 				     .call = name->call,
@@ -212,44 +206,48 @@ static struct ledger_cause cause_of(const struct told_cause *name)
 				     .holder = name->holder};
 }
 
-static struct told_cause *add_told(struct ledger_told *told, const struct ledger_cause *cause)
+static struct written_cause *add_written(struct ledger_written *written,
+					 const struct ledger_cause *cause)
 {
-	struct told_cause *known = find_told(told, cause);
+	struct written_cause *known = find_written(written, cause);
 
-	if (known || told->cause_count > CAUSES_MAX)
+	if (known || written->cause_count > CAUSES_MAX)
 		return known;
-	known = &told->causes[told->cause_count++];
+	known = &written->causes[written->cause_count++];
 	*known = name_of(cause);
 	return known;
 }
 
 /* One piece of a wait gets the name by which it ended, in the window that has it by another. */
-static void rename_piece(struct page *page, struct ledger_told *told,
+static void rename_piece(struct page *page, struct ledger_written *written,
 			 const struct open_piece *piece, const struct ledger_cause *to, u64 limit,
 			 u32 count)
 {
-	struct ledger_cause from = cause_of(&told->open.cause);
-	struct told_cause *known = find_told(told, &from);
+	struct ledger_cause from = cause_of(&written->open.cause);
+	struct written_cause *known = find_written(written, &from);
 	u64 ns = smaller(smaller(piece->ns, limit),
-			 smaller(told->ns[from.state], known ? known->ns : 0));
+			 smaller(written->ns[from.state], known ? known->ns : 0));
 
-	if (!known || !known->count || !told->entries[from.state])
+	if (!known || !known->count || !written->entries[from.state])
 		count = 0;
 	if (!ns && !count)
 		return;
 	from.waker = piece->waker;
 	from.waker_kind = (u8)piece->waker_kind;
-	write_row(page, piece->window, &from, -ns, -(u64)count);
-	write_row(page, piece->window, to, ns, count);
-	told->ns[from.state] -= ns;
-	told->entries[from.state] -= count;
+	/* In an earlier file it keeps its provisional name; this one has the rest of the wait. */
+	if (piece->window >= page->book->first_window) {
+		write_row(page, piece->window, &from, -ns, -(u64)count);
+		write_row(page, piece->window, to, ns, count);
+	}
+	written->ns[from.state] -= ns;
+	written->entries[from.state] -= count;
 	if (known) {
 		known->ns -= ns;
 		known->count -= count;
 	}
-	told->ns[to->state] += ns;
-	told->entries[to->state] += count;
-	known = add_told(told, to);
+	written->ns[to->state] += ns;
+	written->entries[to->state] += count;
+	known = add_written(written, to);
 	if (known) {
 		known->ns += ns;
 		known->count += count;
@@ -260,23 +258,24 @@ static void rename_piece(struct page *page, struct ledger_told *told,
  * A wait is named by how it ends. What was written of it while it lasted is corrected, in the
  * windows that have it: so sums over any of them are right, though single rows are negative.
  */
-static void settle_open(struct page *page, const struct rec_ledger *row, struct ledger_told *told)
+static void settle_open(struct page *page, const struct rec_ledger *row,
+			struct ledger_written *written)
 {
 	const struct ledger_cause *to = &row->settled;
 
-	if (!told->open.since_ns || row->settled_since_ns != told->open.since_ns ||
+	if (!written->open.since_ns || row->settled_since_ns != written->open.since_ns ||
 	    to->state >= STATE_COUNT)
 		return;
-	if (!is_same_cause(&told->open.cause, to))
+	if (!is_same_cause(&written->open.cause, to))
 		for (int i = 0; i < OPEN_PIECES_MAX; i++)
-			rename_piece(page, told, &told->open.pieces[i], to,
-				     less(row->ns[to->state], told->ns[to->state]), i == 0);
-	told->open.cause = name_of(to);
-	memset(told->open.pieces, 0, sizeof(told->open.pieces));
+			rename_piece(page, written, &written->open.pieces[i], to,
+				     less(row->ns[to->state], written->ns[to->state]), i == 0);
+	written->open.cause = name_of(to);
+	memset(written->open.pieces, 0, sizeof(written->open.pieces));
 }
 
 /* The windows that have something of the wait that lasts. */
-static void add_piece(struct told_open *open, u64 window, u64 ns, const struct ledger_cause *as)
+static void add_piece(struct written_open *open, u64 window, u64 ns, const struct ledger_cause *as)
 {
 	int i = 0;
 
@@ -291,84 +290,124 @@ static void add_piece(struct told_open *open, u64 window, u64 ns, const struct l
 /*
  * A thread that waits and does not move is not read, and so not told, window by window. When it is
  * heard of again, its silence gets a row of its own in the window before, so that no window has
- * more than its own time but that one, of which all is known: it waited throughout.
+ * more than its own time but that one, of which all is known: it waited throughout. The first
+ * window of a file has none before.
  */
 static void write_silence(const struct ledger_book *book, const struct rec_ledger *row,
-			  struct ledger_told *told, struct page *page)
+			  struct ledger_written *written, struct page *page)
 {
-	const struct ledger_cause open = cause_of(&told->open.cause);
+	const struct ledger_cause open = cause_of(&written->open.cause);
 	u64 now_ns = 0, told_ns = 0, silent_ns;
-	struct told_cause *known;
+	u64 before = page->window > book->first_window ? page->window - 1 : page->window;
+	struct written_cause *known;
 
-	if (!told->open.since_ns || told->window + 1 >= page->window)
+	if (!written->open.since_ns || written->window + 1 >= page->window)
 		return;
 	for (int i = 0; i < STATE_COUNT; i++) {
-		told_ns += told->ns[i];
+		told_ns += written->ns[i];
 		now_ns += row->ns[i];
 	}
 	/* Not beyond what its state has, nor beyond what there is to tell at all. */
 	silent_ns = smaller(
 		less(book->flushed_ns, row->begin_ns + told_ns),
-		smaller(less(row->ns[open.state], told->ns[open.state]), less(now_ns, told_ns)));
-	told->ns[open.state] += silent_ns;
-	known = find_told(told, &open);
+		smaller(less(row->ns[open.state], written->ns[open.state]), less(now_ns, told_ns)));
+	written->ns[open.state] += silent_ns;
+	known = find_written(written, &open);
 	if (known)
 		known->ns += silent_ns;
-	if (row->open_since_ns == told->open.since_ns)
-		add_piece(&told->open, page->window - 1, silent_ns, &open);
+	if (row->open_since_ns == written->open.since_ns)
+		add_piece(&written->open, before, silent_ns, &open);
 	if (silent_ns)
-		write_row(page, page->window - 1, &open, silent_ns, 0);
+		write_row(page, before, &open, silent_ns, 0);
 }
 
 /* The wait that lasts, and what of it this window has. */
 static void note_open(const struct page *page, const struct rec_ledger *row,
-		      struct ledger_told *told)
+		      struct ledger_written *written)
 {
 	const struct cause *as = find_cause(page->causes, page->cause_count, &row->open);
-	u64 written = 0;
+	u64 written_ns = 0;
 
 	if (row->flags & LEDGER_SUM || !row->open_since_ns || row->open.state >= STATE_COUNT) {
-		told->open = (struct told_open){0};
+		written->open = (struct written_open){0};
 		return;
 	}
-	if (told->open.since_ns != row->open_since_ns)
-		told->open = (struct told_open){.since_ns = row->open_since_ns};
-	told->open.cause = name_of(&row->open);
+	if (written->open.since_ns != row->open_since_ns)
+		written->open = (struct written_open){.since_ns = row->open_since_ns};
+	written->open.cause = name_of(&row->open);
 	for (int i = 0; i < OPEN_PIECES_MAX; i++)
-		written += told->open.pieces[i].ns;
-	add_piece(&told->open, page->window, less(row->open.ns, written),
+		written_ns += written->open.pieces[i].ns;
+	add_piece(&written->open, page->window, less(row->open.ns, written_ns),
 		  as ? &as->now : &row->open);
 }
 
-void page_write_thread(const struct rec_ledger *row, u64 id, struct sink *sink)
+/* Of a sum only the length counts: its begin is 0. */
+static u64 end_in_file(const struct rec_ledger *row, const struct written_before *before)
 {
+	return row->flags & LEDGER_SUM ? row->end_ns - before->ns : row->end_ns;
+}
+
+void page_begin_file(const struct rec_ledger *row, struct ledger_written *written)
+{
+	struct written_before *before = &written->before;
+
+	*before = (struct written_before){
+		.voluntary = row->voluntary,
+		.involuntary = row->involuntary,
+		.kernel_voluntary = row->kernel_voluntary,
+		.kernel_involuntary = row->kernel_involuntary,
+		.kernel_exec_ns = row->kernel_exec_ns,
+		.kernel_delay_ns = row->kernel_delay_ns,
+		.max_turn_ns = row->turns.max_ns,
+		.missed = row->missed,
+		.unnamed = row->unnamed,
+		.threads = row->flags & LEDGER_SUM ? row->threads : 0,
+	};
+	for (int i = 0; i < STATE_COUNT; i++)
+		before->ns += written->ns[i];
+	before->runq_ns = written_runq_ns(written);
+	before->rivals_ns = written->rivals_ns;
+	for (int i = 1; i < OPEN_PIECES_MAX; i++) {
+		written->open.pieces[0].ns += written->open.pieces[i].ns;
+		written->open.pieces[i] = (struct open_piece){0};
+	}
+}
+
+void page_write_thread(const struct rec_ledger *row, const struct ledger_written *written,
+		       struct sink *sink)
+{
+	const struct written_before *before = &written->before;
+	bool is_sum = row->flags & LEDGER_SUM;
 	struct cell cells[] = {
-		cell_number(id),
+		cell_number(written->id),
 		cell_number(row->hdr.tgid),
 		cell_number(row->hdr.start_ns),
 		cell_number(row->hdr.tid),
 		cell_number(row->thread_start_ns),
-		cell_number(row->begin_ns),
-		cell_number(row->end_ns),
+		cell_number(is_sum ? row->begin_ns : row->begin_ns + before->ns),
+		cell_number(end_in_file(row, before)),
 		cell_text(row->comm, sizeof(row->comm)),
 		cell_number(!!(row->flags & LEDGER_KERNEL)),
 		cell_number(!!(row->flags & LEDGER_LAST)),
-		cell_number(row->threads),
-		cell_number(row->voluntary),
-		cell_number(row->involuntary),
-		cell_number(row->kernel_voluntary),
-		cell_number(row->kernel_involuntary),
-		cell_number(row->kernel_exec_ns),
-		cell_number(row->kernel_delay_ns),
-		cell_number(row->missed),
-		cell_number(row->unnamed),
+		cell_number(row->threads - before->threads),
+		cell_number(less(row->voluntary, before->voluntary)),
+		cell_number(less(row->involuntary, before->involuntary)),
+		cell_number(less(row->kernel_voluntary, before->kernel_voluntary)),
+		cell_number(less(row->kernel_involuntary, before->kernel_involuntary)),
+		cell_number(less(row->kernel_exec_ns, before->kernel_exec_ns)),
+		cell_number(less(row->kernel_delay_ns, before->kernel_delay_ns)),
+		cell_number(less(row->missed, before->missed)),
+		cell_number(less(row->unnamed, before->unnamed)),
+		cell_number(row->begin_ns),
 	};
+
+	_Static_assert(ARRAY_SIZE(cells) == 20, "as many as the table has columns");
 
 	sink->add(sink, &ledger_tables[TABLE_THREADS], cells);
 }
 
-u8 page_write(const struct ledger_book *book, const struct rec_ledger *row,
-	      struct ledger_told *told, u64 window, struct sink *sink)
+u8 page_write(struct ledger_book *book, const struct rec_ledger *row,
+	      struct ledger_written *written, u64 window, struct sink *sink)
 {
 	/* Not cleared: that would cost more than what is in it. */
 	struct cause causes[CAUSES_MAX + 1];
@@ -376,24 +415,24 @@ u8 page_write(const struct ledger_book *book, const struct rec_ledger *row,
 			    .row = row,
 			    .sink = sink,
 			    .window = window,
-			    .thread = told->id,
+			    .thread = written->id,
 			    .causes = causes};
 	u64 parts[STATE_COUNT];
 
-	settle_open(&page, row, told);
-	write_silence(book, row, told, &page);
-	page.end_ns = row->end_ns;
-	page.cause_count = collect_causes(row, told, causes);
-	carry_parts(row->ns, told->ns, parts, STATE_COUNT);
+	settle_open(&page, row, written);
+	write_silence(book, row, written, &page);
+	page.end_ns = end_in_file(row, &written->before);
+	page.cause_count = collect_causes(row, written, causes);
+	carry_parts(row->ns, written->ns, parts, STATE_COUNT);
 	for (u8 i = 0; i < STATE_COUNT; i++)
-		write_state(&page, i, parts[i], carry_count(row->entries[i], &told->entries[i]));
-	told->cause_count = page.cause_count;
+		write_state(&page, i, parts[i], carry_count(row->entries[i], &written->entries[i]));
+	written->cause_count = page.cause_count;
 	for (size_t i = 0; i < page.cause_count; i++)
-		told->causes[i] = causes[i].told;
-	note_open(&page, row, told);
-	told->window = window;
+		written->causes[i] = causes[i].written;
+	note_open(&page, row, written);
+	written->window = window;
 	if (!(row->flags & LEDGER_SUM)) {
-		culprits_write(row, told, window, sink);
+		culprits_write(row, written, window, sink);
 	}
 	return page.end_ns ? MARK_STALE | MARK_DUE : MARK_STALE;
 }

@@ -9,11 +9,19 @@
 #include "../../src/model/signal.h"
 #include "ledger.h"
 
+/* Before the threads of a window are written: who has which number in a pid namespace of its own.
+ */
+void page_index_inner(struct ledger_book *book);
+
 /* Returns what is left to be done for the thread: enum ledger_mark. */
-u8 page_write(const struct ledger_book *book, const struct rec_ledger *row,
-	      struct ledger_told *told, u64 window, struct sink *sink);
+u8 page_write(struct ledger_book *book, const struct rec_ledger *row,
+	      struct ledger_written *written, u64 window, struct sink *sink);
 
 /* Its row in threads, which takes the place of an earlier one. */
-void page_write_thread(const struct rec_ledger *row, u64 id, struct sink *sink);
+void page_write_thread(const struct rec_ledger *row, const struct ledger_written *written,
+		       struct sink *sink);
+
+/* What was told so far is in earlier files: the next one begins there. */
+void page_begin_file(const struct rec_ledger *row, struct ledger_written *written);
 
 #endif

@@ -152,15 +152,18 @@ __attribute__((weak)) int ledger_chain_to(struct ledger_task *waiter, struct led
 	return 0;
 }
 
+static __always_inline bool is_long_wait(const struct ledger_task *account,
+					 const struct live_config *live, u64 now)
+{
+	return ledger_is_blocked(account->state) && now > account->last_ns &&
+	       now - account->last_ns >= live->min_block_ns;
+}
+
 /* Long waits that a thread ends, or answers over the network, lead to that thread. */
 static __always_inline void wake_chain(struct ledger_task *account, u32 kind, u64 sock, u64 now)
 {
-	struct live_config *live = live_config();
 	struct ledger_task *culprit;
 
-	if (!live || live->no_detail || !ledger_is_blocked(account->state) ||
-	    now - account->last_ns < live->min_block_ns || now <= account->last_ns)
-		return;
 	if (kind != WAKER_THREAD && (kind != WAKER_NETWORK || !is_sender(sock)))
 		return;
 	culprit = account_of_current();
@@ -190,12 +193,45 @@ static __always_inline void judge_wake(struct task_struct *task, const struct le
 		wake_by_socket(task, cpu, wake, now);
 }
 
+/* True if it ends a long wait. */
+static __always_inline bool wake(struct task_struct *task, const bool has_chains)
+{
+	struct ledger_task *account = account_of(task);
+	struct live_config *live = live_config();
+	struct ledger_cpu *cpu;
+	struct wake wake = {};
+	bool is_long;
+	u64 now, sock;
+
+	if (!account || account->wake_ns || !live)
+		return false;
+	cpu = this_cpu_account();
+	now = bpf_ktime_get_ns();
+	sock = cpu ? cpu->event.sock : 0;
+	judge_wake(task, account, cpu, &wake, now);
+	is_long = is_long_wait(account, live, now);
+	if (has_chains && is_long && !live->no_detail)
+		wake_chain(account, wake.kind, sock, now);
+	ledger_wake(account, &wake, now);
+	return is_long;
+}
+
+/* What the end of a long wait is worth beyond this: the waker's stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} ledger_after_waking SEC(".maps");
+
 /* How long a thread that gets a CPU now has waited for it. */
 static __always_inline u64 queued_ns(const struct ledger_task *account, u64 now)
 {
 	u64 since = account->last_ns;
 
-	if (ledger_is_on_cpu(account))
+	if (account->away_since_ns)
+		since = account->away_since_ns;
+	else if (ledger_is_on_cpu(account))
 		return 0;
 	if (ledger_is_blocked(account->state)) {
 		if (!account->wake_ns)

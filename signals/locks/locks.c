@@ -112,12 +112,19 @@ static void on_record(void *state, const struct rec_hdr *record)
 							     told->address, &lock->place);
 }
 
-static void name_lock(struct locks_book *book, const struct lock *lock, struct sink *sink)
+/* False: its name is not known yet. The last time it is told without. */
+static bool name_lock(struct locks_book *book, const struct lock *lock, bool is_last,
+		      struct sink *sink)
 {
 	char name[NAME_SIZE], label[LABEL_SIZE];
-	bool has_name = lock->has_place &&
-			book->resolver->name_data(book->resolver, &lock->place, name, sizeof(name));
+	enum name_answer answer = lock->has_place
+					  ? book->resolver->name_data(book->resolver, &lock->place,
+								      name, sizeof(name))
+					  : NAME_ABSENT;
+	bool has_name = answer == NAME_FOUND;
 
+	if (answer == NAME_PENDING && !is_last)
+		return false;
 	/* Where things are in the kernel is not for those who may read a session. */
 	if (is_kernel(lock->type) && has_name)
 		snprintf(label, sizeof(label), "%s", name);
@@ -130,25 +137,38 @@ static void name_lock(struct locks_book *book, const struct lock *lock, struct s
 	else
 		snprintf(label, sizeof(label), "0x%llx", (unsigned long long)lock->address);
 	labels_add(sink, "locks", lock->id, label);
+	return true;
+}
+
+static void name_locks(struct locks_book *book, bool is_last, struct sink *sink)
+{
+	for (size_t i = 0; i < book->locks.count; i++) {
+		struct lock *lock = hash_item(&book->locks, i);
+
+		lock->is_told = lock->is_told || name_lock(book, lock, is_last, sink);
+	}
 }
 
 static void flush(void *state, u64 window, struct sink *sink)
 {
+	(void)window;
+	name_locks(state, false, sink);
+}
+
+/* The next file gets all that are known: waits for a lock may name it without its record. */
+static void renew(void *state, u64 window, struct sink *sink)
+{
 	struct locks_book *book = state;
 
 	(void)window;
-	for (size_t i = 0; i < book->locks.count; i++) {
-		struct lock *lock = hash_item(&book->locks, i);
-
-		if (!lock->is_told)
-			name_lock(book, lock, sink);
-		lock->is_told = true;
-	}
+	name_locks(book, true, sink);
+	for (size_t i = 0; i < book->locks.count; i++)
+		((struct lock *)hash_item(&book->locks, i))->is_told = false;
 }
 
 static void close_book(void *state, struct sink *sink)
 {
-	flush(state, 0, sink);
+	name_locks(state, true, sink);
 }
 
 static const struct signal_loss losses[] = {
@@ -215,8 +235,11 @@ static const struct signal_view view = {
 	.judge = locks_judge,
 };
 
+static const char *const told_maps[] = {"locks_told", NULL};
+
 const struct signal signal_locks = {
 	.about = "lock waits: which lock, where, and what its holder did",
+	.told_maps = told_maps,
 	.probes = probes,
 	.probe_count = ARRAY_SIZE(probes),
 	.state_size = sizeof(struct locks_book),
@@ -225,6 +248,7 @@ const struct signal signal_locks = {
 	.on_record = on_record,
 	.flush = flush,
 	.close = close_book,
+	.renew = renew,
 	.losses = losses,
 	.loss_count = ARRAY_SIZE(losses),
 	.view = &view,

@@ -151,9 +151,8 @@ int BPF_PROG(netrx_exit, unsigned int vector)
 static __always_inline void name_device(u64 id, struct net_device *device)
 {
 	struct rec_object *rec;
-	u8 one = 1;
 
-	if (bpf_map_lookup_elem(&object_ids, &id))
+	if (object_is_sent(id))
 		return;
 	rec = EMIT_RESERVE(OBJECT, object, current_task());
 	if (!rec)
@@ -163,7 +162,7 @@ static __always_inline void name_device(u64 id, struct net_device *device)
 	rec->kind = OBJECT_DEVICE;
 	bpf_core_read_str(rec->name, sizeof(device->name), &device->name);
 	EMIT_SUBMIT(rec);
-	bpf_map_update_elem(&object_ids, &id, &one, BPF_ANY);
+	object_set_sent(id);
 }
 
 SEC("?tp_btf/netif_receive_skb")

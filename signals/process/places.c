@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * From the id of a cgroup, which is all that the kernel side tells, to its path: by a walk of the
- * v2 tree, at most one per window and only if an id is new. Where controllers are still on v1, the
- * v2 tree says little; then the process itself is asked, if it lives.
+ * From the id of a cgroup, which is all that the kernel side tells, to its path. The worker can
+ * open no file: it says which it wants, and the privileged process walks the v2 tree, at most once
+ * per window and only if an id is new. Where controllers are still on v1, the v2 tree says little:
+ * then the process itself is looked at, if it lives.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,23 +12,6 @@
 #include "../../src/base/cleanup.h"
 #include "../../src/base/text.h"
 #include "process.h"
-
-#define PROC_CGROUP_BYTES 4096
-#define WANTED_MAX	  1024 /* new ids in one window; the rest has its turn in the next */
-
-/* The ids that a walk looks for, in order. */
-struct search {
-	struct process_book *book;
-	u64 ids[WANTED_MAX];
-	size_t count, found;
-};
-
-static int compare_ids(const void *a, const void *b)
-{
-	u64 one = *(const u64 *)a, other = *(const u64 *)b;
-
-	return (one > other) - (one < other);
-}
 
 static u32 find_id(const struct process_book *book, u64 cgroup)
 {
@@ -73,114 +57,79 @@ static u32 keep_path(struct process_book *book, u64 id, const char *path)
 	return place;
 }
 
-static enum cgroup_step on_cgroup(void *context, const char *path, u64 id)
+static bool has_id(const struct cgroup_want *wants, size_t count, u64 id)
 {
-	struct search *search = context;
-
-	if (bsearch(&id, search->ids, search->count, sizeof(id), compare_ids)) {
-		keep_path(search->book, id, path);
-		search->found++;
-	}
-	return search->found == search->count ? CGROUP_WALK_END : CGROUP_WALK_ON;
-}
-
-static bool is_wanted(const struct search *search, u64 id)
-{
-	for (size_t i = 0; i < search->count; i++)
-		if (search->ids[i] == id)
+	for (size_t i = 0; i < count; i++)
+		if (wants[i].id == id)
 			return true;
 	return false;
 }
 
-/* Gives what is known to rows that have nothing; true if there are some for which it is not. */
-static bool collect(struct process_book *book, struct search *search)
+static bool may_ask_process(const struct process_row *row, bool has_v1)
 {
-	bool has_open = false;
+	return has_v1 && !row->is_kernel && !row->end_ns && row->pid;
+}
 
+size_t process_want_cgroups(void *state, bool has_v1, struct cgroup_want *wants, size_t max)
+{
+	struct process_book *book = state;
+	size_t count = 0;
+
+	for (u32 i = 0; i < book->high_water && count < max; i++) {
+		struct process_row *row = &book->rows[i];
+		bool asks_process = may_ask_process(row, has_v1), is_known;
+
+		if (!row->is_used || row->path || row->is_looked_up || row->is_wanted)
+			continue;
+		row->is_wanted = true;
+		is_known = !row->cgroup || find_id(book, row->cgroup) ||
+			   has_id(wants, count, row->cgroup);
+		if (!is_known || asks_process)
+			wants[count++] = (struct cgroup_want){is_known ? 0 : row->cgroup,
+							      asks_process ? row->pid : 0};
+	}
+	return count;
+}
+
+void process_take_cgroup(void *state, const struct cgroup_found *found)
+{
+	struct process_book *book = state;
+	struct process_row *row;
+	u32 place;
+
+	if (!found->pid) {
+		if (!find_id(book, found->id))
+			keep_path(book, found->id, found->path);
+		return;
+	}
+	row = process_find_pid(book, (u32)found->pid);
+	if (!row || row->is_looked_up)
+		return;
+	place = find_id(book, row->cgroup);
+	if (place && strcmp(book->paths[place - 1].path, "/") != 0)
+		return; /* the v2 tree says more */
+	place = find_text(book, found->path);
+	row->path = place ? place : keep_path(book, 0, found->path);
+	row->is_looked_up = row->is_changed = true;
+}
+
+void process_know_path(struct process_book *book, struct process_row *row, const char *path)
+{
+	u32 place = *path ? find_text(book, path) : 0;
+
+	row->path = place || !*path ? place : keep_path(book, 0, path);
+	row->is_looked_up = row->path != 0;
+}
+
+void process_find_places(struct process_book *book)
+{
 	for (u32 i = 0; i < book->high_water; i++) {
 		struct process_row *row = &book->rows[i];
 
 		if (!row->is_used || row->path || row->is_looked_up)
 			continue;
-		has_open = true;
-		if (row->cgroup && !find_id(book, row->cgroup) && search->count < WANTED_MAX &&
-		    !is_wanted(search, row->cgroup))
-			search->ids[search->count++] = row->cgroup;
-	}
-	return has_open;
-}
-
-bool process_pick_path(const char *text, char *ret_path, size_t size)
-{
-	size_t longest = 1;
-
-	while (*text) {
-		size_t end = strcspn(text, "\n");
-		const char *path =
-			memchr(text, '/', end); /* controllers have none in their names */
-		size_t length = path ? end - (size_t)(path - text) : 0;
-
-		if (length > longest && length < size) {
-			snprintf(ret_path, size, "%.*s", (int)length, path);
-			longest = length;
-		}
-		text += end;
-		text += *text == '\n';
-	}
-	return longest > 1;
-}
-
-static u32 ask_process(struct process_book *book, const struct process_row *row)
-{
-	char file[64], text[PROC_CGROUP_BYTES], path[CGROUP_PATH_BYTES];
-	u32 place;
-
-	snprintf(file, sizeof(file), "/proc/%u/cgroup", row->pid);
-	if (text_read_file(file, text, sizeof(text)) < 0 ||
-	    !process_pick_path(text, path, sizeof(path)))
-		return 0;
-	place = find_text(book, path);
-	return place ? place : keep_path(book, 0, path);
-}
-
-static void place(struct process_book *book, struct process_row *row, bool has_v1)
-{
-	u32 asked;
-
-	row->path = find_id(book, row->cgroup);
-	row->is_looked_up = true;
-	if (row->path)
-		row->is_changed = true;
-	if (!has_v1 || row->is_kernel || row->end_ns || !row->pid ||
-	    (row->path && strcmp(book->paths[row->path - 1].path, "/")))
-		return;
-	asked = ask_process(book, row);
-	if (asked) {
-		row->path = asked;
-		row->is_changed = true;
-	}
-}
-
-void process_find_places(struct process_book *book)
-{
-	struct cgroup_mount mounts[CGROUP_MOUNTS_MAX];
-	struct search search = {.book = book};
-	bool has_v1 = false;
-	int count;
-
-	if (!collect(book, &search))
-		return;
-	qsort(search.ids, search.count, sizeof(search.ids[0]), compare_ids);
-	count = cgroup_list_mounts(mounts, CGROUP_MOUNTS_MAX);
-	for (int i = 0; i < count; i++) {
-		has_v1 |= mounts[i].hierarchy != 0;
-		if (mounts[i].hierarchy == 0 && search.count)
-			cgroup_walk(&mounts[i], on_cgroup, &search);
-	}
-	for (u32 i = 0; i < book->high_water; i++) {
-		struct process_row *row = &book->rows[i];
-
-		if (row->is_used && !row->path && !row->is_looked_up)
-			place(book, row, has_v1);
+		row->path = find_id(book, row->cgroup);
+		row->is_looked_up = true;
+		row->is_changed |= row->path != 0;
 	}
 }

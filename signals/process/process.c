@@ -30,24 +30,9 @@ static const struct table tables[] = {
 		},
 };
 
-/* By pid alone, so that a parent can be found too, whose start is not known. */
-static u32 *bucket_of(struct process_book *book, u32 pid)
-{
-	return &book->buckets[(pid * 0x9e3779b1u) >> 16 & (PROCESS_BUCKETS - 1)];
-}
-
-/* The newest of that pid. */
-static struct process_row *find_pid(struct process_book *book, u32 pid)
-{
-	for (u32 at = *bucket_of(book, pid); at; at = book->rows[at - 1].next)
-		if (book->rows[at - 1].pid == pid)
-			return &book->rows[at - 1];
-	return NULL;
-}
-
 static struct process_row *find(struct process_book *book, u32 pid, u64 start_ns)
 {
-	for (u32 at = *bucket_of(book, pid); at; at = book->rows[at - 1].next)
+	for (u32 at = *process_bucket(book, pid); at; at = book->rows[at - 1].next)
 		if (book->rows[at - 1].pid == pid && book->rows[at - 1].start_ns == start_ns)
 			return &book->rows[at - 1];
 	return NULL;
@@ -68,8 +53,8 @@ static struct process_row *add(struct process_book *book, u32 pid, u64 start_ns)
 	}
 	row = &book->rows[at - 1];
 	*row = (struct process_row){.pid = pid, .start_ns = start_ns, .is_used = true};
-	row->next = *bucket_of(book, pid);
-	*bucket_of(book, pid) = at;
+	row->next = *process_bucket(book, pid);
+	*process_bucket(book, pid) = at;
 	book->known++;
 	return row;
 }
@@ -77,7 +62,7 @@ static struct process_row *add(struct process_book *book, u32 pid, u64 start_ns)
 static void forget(struct process_book *book, struct process_row *row)
 {
 	u32 place = (u32)(row - book->rows) + 1;
-	u32 *link = bucket_of(book, row->pid);
+	u32 *link = process_bucket(book, row->pid);
 
 	while (*link != place)
 		link = &book->rows[*link - 1].next;
@@ -115,7 +100,7 @@ static void take_facts(const struct process_book *book, struct process_row *row,
 	if (row->cgroup != rec->cgroup || may_have_moved) {
 		row->cgroup = rec->cgroup;
 		row->path = 0;
-		row->is_looked_up = false;
+		row->is_looked_up = row->is_wanted = false;
 	}
 	row->parent = rec->parent;
 	row->uid = rec->uid;
@@ -135,6 +120,18 @@ static void inherit(struct process_row *row, const struct process_row *parent)
 		row->path = parent->path;
 }
 
+/* Another process has its number: it has ended, and the record of that was lost. */
+static void retire_before(struct process_book *book, const struct rec_hdr *record)
+{
+	struct process_row *before = process_find_pid(book, record->tgid);
+
+	if (!before || before->end_ns || before->is_vanished ||
+	    before->start_ns >= record->start_ns)
+		return;
+	before->is_vanished = true;
+	book->vanished++;
+}
+
 static void on_record(void *state, const struct rec_hdr *record)
 {
 	const struct rec_process *rec = (const struct rec_process *)record;
@@ -147,7 +144,8 @@ static void on_record(void *state, const struct rec_hdr *record)
 	if (row && row->end_ns)
 		return; /* seen by the iterator, when its end was told already */
 	if (!row) {
-		parent = find_pid(book, rec->parent);
+		retire_before(book, record);
+		parent = process_find_pid(book, rec->parent);
 		row = add(book, record->tgid, record->start_ns);
 		if (!row)
 			return;
@@ -231,7 +229,7 @@ static void flush(void *state, u64 window, struct sink *sink)
 			continue;
 		if (row->is_changed)
 			write_process(book, row, sink);
-		else if (row->end_ns)
+		else if (row->end_ns || row->is_vanished)
 			forget(book, row);
 		row->is_changed = false;
 	}
@@ -240,16 +238,56 @@ static void flush(void *state, u64 window, struct sink *sink)
 	book->exec_count = 0;
 }
 
-#define ACCOUNTS "ledger_tasks", "ledger_pids"
+/* Its cgroup's number is not in the session: it is looked up when a record names it. */
+static bool take_known(void *context, const struct cell *cells)
+{
+	struct process_book *book = context;
+	struct process_row *row =
+		add(book, (u32)cell_as_number(&cells[0]), cell_as_number(&cells[1]));
+
+	if (!row)
+		return false;
+	row->parent = (u32)cell_as_number(&cells[2]);
+	row->uid = (u32)cell_as_number(&cells[3]);
+	row->pid_ns = (u32)cell_as_number(&cells[4]);
+	row->mnt_ns = (u32)cell_as_number(&cells[5]);
+	row->net_ns = (u32)cell_as_number(&cells[6]);
+	row->is_kernel = cell_as_number(&cells[7]);
+	text_copy(row->comm, sizeof(row->comm), cell_as_text(&cells[8]));
+	text_copy(row->exe, sizeof(row->exe), cell_as_text(&cells[9]));
+	process_know_path(book, row, cell_as_text(&cells[10]));
+	return true;
+}
+
+static void resume(void *state, const struct resumed *resumed)
+{
+	resumed->source->each(resumed->source,
+			      "pid, start_ns, parent, uid, pid_ns, mnt_ns, net_ns, is_kernel, "
+			      "comm, exe, cgroup",
+			      11, "processes WHERE end_ns IS NULL", take_known, state);
+}
+
+/* The next file gets all that live, and those whose threads may still be heard of. */
+static void renew(void *state, u64 window, struct sink *sink)
+{
+	struct process_book *book = state;
+
+	(void)window;
+	(void)sink;
+	for (u32 i = 0; i < book->high_water; i++)
+		book->rows[i].is_changed = true;
+}
 
 static const struct probe probes[] = {
-	{.program = "process_fork", .is_rare = true, .maps = {ACCOUNTS}},
-	{.program = "process_exec", .is_rare = true, .maps = {ACCOUNTS}},
-	{.program = "process_exit", .is_rare = true, .maps = {ACCOUNTS}},
+	{.program = "process_fork", .is_rare = true, .maps = {PROBE_TASKS}},
+	{.program = "process_exec", .is_rare = true, .maps = {PROBE_TASKS}},
+	{.program = "process_exit", .is_rare = true, .maps = {PROBE_TASKS}},
 	{.program = "process_seed",
 	 .is_rare = true,
 	 .kind = PROBE_ITER,
-	 .maps = {"process_scratch", ACCOUNTS}},
+	 .run = RUN_AT_START,
+	 .tells_again = true,
+	 .maps = {"process_scratch", PROBE_TASKS}},
 };
 
 static const struct signal_loss losses[] = {
@@ -265,11 +303,17 @@ const struct signal signal_process = {
 	.about = "processes: seen, forked, execed, ended",
 	.probes = probes,
 	.probe_count = ARRAY_SIZE(probes),
+	.role = ROLE_BASE,
+	.price = "about 0.6 us per new process, 0.8 us per end, 2 to 3 us per exec",
 	.state_size = sizeof(struct process_book),
 	.on_record = on_record,
 	.tables = tables,
 	.table_count = ARRAY_SIZE(tables),
 	.flush = flush,
+	.renew = renew,
+	.resume = resume,
+	.want_cgroups = process_want_cgroups,
+	.take_cgroup = process_take_cgroup,
 	.losses = losses,
 	.loss_count = ARRAY_SIZE(losses),
 };

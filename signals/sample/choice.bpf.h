@@ -9,22 +9,13 @@
 #ifndef DWELL_SAMPLE_CHOICE_BPF_H
 #define DWELL_SAMPLE_CHOICE_BPF_H
 
-#define CHOICE_PERIOD_NS     100000000ULL
-#define CHOICE_PERIODS	     10 /* of these in a second */
-#define CHOICE_DOUBLINGS_MAX 20
-#define WEIGHT_NS_MAX	     (1ULL << 53) /* 104 days */
+#define WEIGHT_NS_MAX (1ULL << 53) /* 104 days */
 
 #define CHOICE_LONG_SHARES 10
 
-struct choice_share {
-	u64 period_ns; /* when the one under way began */
-	u32 taken;     /* in this period, since the threshold was last raised */
-	u32 doublings; /* of the threshold */
-};
-
 struct choice {
 	u64 random; /* state of the generator; 0: not seeded yet */
-	struct choice_share shorter, longer;
+	struct sampler_share shorter, longer;
 	u64 wakers_ns; /* when the period of the next one began */
 	u64 wakers;    /* of long waits, in their period */
 };
@@ -43,55 +34,26 @@ static __always_inline struct choice *choice_here(void)
 	return bpf_map_lookup_elem(&sample_choices, &zero);
 }
 
-/* Marsaglia's xorshift, from a seed that the session has: the same run chooses the same. */
 static __always_inline u64 choice_random(struct choice *choice)
 {
-	u64 x = choice->random;
-
-	if (!x)
-		x = unwind_mix(cfg_seed, bpf_get_smp_processor_id()) | 1;
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	choice->random = x;
-	return x * 0x2545f4914f6cdd1dULL;
+	return sampler_random(&choice->random, bpf_get_smp_processor_id());
 }
 
-static __always_inline void choice_turn(struct choice_share *share, u64 limit)
-{
-	u64 now = bpf_ktime_get_ns();
-
-	if (now - share->period_ns < CHOICE_PERIOD_NS)
-		return;
-	share->period_ns = now;
-	if (share->doublings && share->taken * 4 < limit)
-		share->doublings--;
-	share->taken = 0;
-}
-
-static __always_inline void choice_count(struct choice_share *share, u64 limit)
-{
-	if (++share->taken < limit || share->doublings >= CHOICE_DOUBLINGS_MAX)
-		return;
-	share->doublings++;
-	share->taken = 0;
-}
-
-static __always_inline u64 choose_by(struct choice *choice, struct choice_share *share, u64 limit,
-				     u64 least_ns, u64 ns)
+static __always_inline u64 choose_by(struct choice *choice, struct sampler_share *share, u64 limit,
+				     u64 least_ns, u64 ns, u64 now)
 {
 	u64 threshold;
 
-	choice_turn(share, limit);
+	sampler_turn(share, limit, now);
 	threshold = least_ns << (share->doublings & 31);
 	if (ns < threshold && choice_random(choice) % threshold >= ns)
 		return 0;
-	choice_count(share, limit);
+	sampler_count(share, limit);
 	return ns < threshold ? threshold : ns;
 }
 
-/* What a wait of this length stands for; 0: its stack is not taken. */
-static __always_inline u64 choose_wait(u64 ns)
+/* What a wait of this length that ends now stands for; 0: its stack is not taken. */
+static __always_inline u64 choose_wait(u64 ns, u64 now)
 {
 	struct live_config *live = live_config();
 	struct choice *choice = choice_here();
@@ -99,11 +61,11 @@ static __always_inline u64 choose_wait(u64 ns)
 
 	if (!live || !choice || !live->block_stacks)
 		return 0;
-	limit = live->block_stacks / CHOICE_PERIODS + 1;
+	limit = sampler_limit(live->block_stacks);
 	least_ns = live->min_block_ns;
 	if (ns < least_ns)
-		return choose_by(choice, &choice->shorter, limit, least_ns, ns);
-	return choose_by(choice, &choice->longer, limit * CHOICE_LONG_SHARES, least_ns, ns);
+		return choose_by(choice, &choice->shorter, limit, least_ns, ns, now);
+	return choose_by(choice, &choice->longer, limit * CHOICE_LONG_SHARES, least_ns, ns, now);
 }
 
 /* The same where the length is not known yet: for how many waits it stands; 0: it is not taken. */
@@ -116,12 +78,12 @@ static __always_inline u32 choose_any(void)
 
 	if (!live || !choice || !live->block_stacks)
 		return 0;
-	limit = live->block_stacks / CHOICE_PERIODS + 1;
-	choice_turn(&choice->shorter, limit);
+	limit = sampler_limit(live->block_stacks);
+	sampler_turn(&choice->shorter, limit, bpf_ktime_get_ns());
 	weight = 1U << (choice->shorter.doublings & 31);
 	if (choice_random(choice) & (weight - 1))
 		return 0;
-	choice_count(&choice->shorter, limit);
+	sampler_count(&choice->shorter, limit);
 	return weight;
 }
 
@@ -158,11 +120,11 @@ static __always_inline bool choose_waker(u64 ns)
 	    ns < live->min_block_ns << (choice->longer.doublings & 31))
 		return false;
 	now = bpf_ktime_get_ns();
-	if (now - choice->wakers_ns >= CHOICE_PERIOD_NS) {
+	if (now - choice->wakers_ns >= SAMPLER_PERIOD_NS) {
 		choice->wakers_ns = now;
 		choice->wakers = 0;
 	}
-	return choice->wakers++ < live->block_stacks / CHOICE_PERIODS + 1;
+	return choice->wakers++ < sampler_limit(live->block_stacks);
 }
 
 #endif

@@ -171,17 +171,28 @@ static __always_inline void send_block(struct task_struct *task, const struct le
 	EMIT_SUBMIT(rec);
 }
 
+/*
+ * Runs after each switch: so what the ledger has left in the CPU's own account is looked at first,
+ * and the thread's only if its stack is taken. Where a switch was missed, that is of another
+ * thread.
+ */
 static __always_inline int resume(void *ctx)
 {
-	struct ledger_task *account = account_of_current();
+	struct ledger_cpu *cpu = this_cpu_account();
+	struct ledger_task *account;
 	u64 ns, weight_ns, key = 0;
 	u32 stop;
 
-	if (!account || !account->block_ns)
+	if (!cpu || !cpu->block_ns)
 		return 0;
-	ns = account->block_ns;
-	account->block_ns = 0;
-	weight_ns = choose_wait(ns);
+	ns = cpu->block_ns;
+	cpu->block_ns = 0;
+	weight_ns = choose_wait(ns, cpu->last_ns);
+	if (!weight_ns && !SIGNAL_IS_ON(LOCKS))
+		return 0;
+	account = cpu->task == (u64)current_task() ? account_of_current() : NULL;
+	if (!account)
+		return 0;
 	if (weight_ns) {
 		key = take_block(ctx, account, &stop);
 		send_block(current_task(), account, ns, weight_ns, key, stop);
@@ -251,7 +262,10 @@ int BPF_PROG(sample_switch, bool preempt, struct task_struct *prev, struct task_
 
 /* --- who ended a wait --- */
 
-/* After the ledger's own program at this hook, which has found out from where the wake-up comes. */
+/*
+ * After the ledger's own program at this hook, which has found out from where the wake-up comes.
+ * That one calls it, of long waits alone; or it is attached itself.
+ */
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(sample_waking, struct task_struct *task)
 {

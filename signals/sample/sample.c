@@ -158,6 +158,16 @@ static void flush(void *state, u64 window, struct sink *sink)
 	hash_clear(&book->rows);
 }
 
+/* Those that wait for their stack go to the next file, whose first window gets them. */
+static void renew(void *state, u64 window, struct sink *sink)
+{
+	struct sample_book *book = state;
+
+	(void)sink;
+	for (size_t i = 0; i < book->held.count; i++)
+		((struct sample_row *)hash_item(&book->held, i))->window = window;
+}
+
 static void close_book(void *state, struct sink *sink)
 {
 	write_held(state, sink);
@@ -172,10 +182,20 @@ static const struct signal_loss losses[] = {
 	 offsetof(struct sample_book, refused)},
 };
 
+static const struct signal_rate rates[] = {
+	{offsetof(struct live_config, block_stacks), 0},
+	{offsetof(struct live_config, min_block_ns), 1000000000000},
+};
+
 const struct signal signal_sample = {
 	.about = "samples: a thread's state and stack",
 	.probes = sample_probes,
 	.probe_count = SAMPLE_PROBE_COUNT,
+	.role = ROLE_STACKS,
+	.rates = rates,
+	.rate_count = ARRAY_SIZE(rates),
+	.price = "about 4 us in the kernel and 7 us in dwell per stack taken; its hooks at "
+		 "switches are in the figure of ledger",
 	.state_size = sizeof(struct sample_book),
 	.open = open_book,
 	.release = release,
@@ -184,6 +204,7 @@ const struct signal signal_sample = {
 	.table_count = ARRAY_SIZE(tables),
 	.flush = flush,
 	.close = close_book,
+	.renew = renew,
 	.losses = losses,
 	.loss_count = ARRAY_SIZE(losses),
 };

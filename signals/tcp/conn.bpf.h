@@ -180,9 +180,8 @@ enum name_of { NAME_OF_PEER, NAME_OF_LISTENER, NAME_OF_ITS_LISTENER };
 static __noinline int name_object(u64 id, struct sock *sk, enum name_of whose)
 {
 	struct rec_object *rec;
-	u8 one = 1;
 
-	if (bpf_map_lookup_elem(&object_ids, &id))
+	if (object_is_sent(id))
 		return 0;
 	rec = EMIT_RESERVE(OBJECT, object, current_task());
 	if (!rec)
@@ -203,7 +202,7 @@ static __noinline int name_object(u64 id, struct sock *sk, enum name_of whose)
 			copy_local(rec->address, sk, rec->family);
 	}
 	EMIT_SUBMIT(rec);
-	bpf_map_update_elem(&object_ids, &id, &one, BPF_ANY);
+	object_set_sent(id);
 	return 0;
 }
 

@@ -37,7 +37,8 @@ static const struct table tables[] = {
 		    "min_rtt_ns INTEGER, cwnd INTEGER, mss_bytes INTEGER, "
 		    "receive_buffer_bytes INTEGER, send_buffer_bytes INTEGER, drops INTEGER, "
 		    "ended TEXT, error INTEGER",
-	 .width = 26},
+	 .width = 26,
+	 .object_columns = 1U << 5},
 };
 
 static void on_record(void *state, const struct rec_hdr *record)
@@ -155,6 +156,11 @@ static const struct signal_list lists[] = {
 			"tcp_listens", "tcp_settled", "tcp_places"                                 \
 	}
 
+static const struct probe_place accept_calls[] = {
+	{.name = "accept", .function = "syscalls:sys_exit_accept"},
+	{.name = "accept4", .function = "syscalls:sys_exit_accept4"},
+};
+
 static const struct probe probes[] = {
 	{.program = "tcp_state", .is_rare = true, .maps = MAPS},
 	{.program = "tcp_state_soft", .is_rare = true, .maps = MAPS},
@@ -166,8 +172,16 @@ static const struct probe probes[] = {
 	 .is_rare = true,
 	 .is_optional = true,
 	 .maps = MAPS},
-	{.program = "tcp_accept_exit",
+	{.program = "tcp_accept_call",
+	 .kind = PROBE_TRACEPOINT,
+	 .places = accept_calls,
+	 .place_count = ARRAY_SIZE(accept_calls),
 	 .fallback_of = "tcp_accept",
+	 .is_rare = true,
+	 .is_optional = true,
+	 .maps = MAPS},
+	{.program = "tcp_accept_exit",
+	 .fallback_of = "tcp_accept_call",
 	 .is_optional = true,
 	 .maps = MAPS},
 	{.program = "tcp_send", .is_rare = true, .is_optional = true, .maps = MAPS},
@@ -184,9 +198,14 @@ static const struct probe probes[] = {
 	 .is_rare = true,
 	 .is_optional = true,
 	 .maps = MAPS},
-	{.program = "tcp_seed", .kind = PROBE_ITER, .is_rare = true, .maps = MAPS},
+	{.program = "tcp_seed",
+	 .kind = PROBE_ITER,
+	 .run = RUN_AT_START,
+	 .is_rare = true,
+	 .maps = MAPS},
 	{.program = "tcp_rows",
 	 .kind = PROBE_ITER,
+	 .run = RUN_EACH_WINDOW,
 	 .iterates = "tcp_conns",
 	 .is_rare = true,
 	 .maps = MAPS},

@@ -207,3 +207,23 @@ int cgroup_walk(const struct cgroup_mount *mount, cgroup_visit visit, void *cont
 		return -EACCES;
 	return walk.is_cut ? -E2BIG : 0;
 }
+
+bool cgroup_pick_path(const char *text, char *ret_path, size_t size)
+{
+	size_t longest = 1;
+
+	while (*text) {
+		size_t end = strcspn(text, "\n");
+		const char *path =
+			memchr(text, '/', end); /* controllers have none in their names */
+		size_t length = path ? end - (size_t)(path - text) : 0;
+
+		if (length > longest && length < size) {
+			snprintf(ret_path, size, "%.*s", (int)length, path);
+			longest = length;
+		}
+		text += end;
+		text += *text == '\n';
+	}
+	return longest > 1;
+}

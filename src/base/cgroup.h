@@ -35,6 +35,22 @@ int cgroup_list_mounts(struct cgroup_mount *mounts, size_t max);
 /* The id of a directory below a mount (path may begin with '/'): 0 or -errno. */
 int cgroup_id(const struct cgroup_mount *mount, const char *path, u64 *ret_id);
 
+/* The most telling line of a /proc/PID/cgroup: false if none says more than "/". */
+bool cgroup_pick_path(const char *text, char *ret_path, size_t size);
+
+/* A cgroup whose path is wanted, by its id in the v2 tree (0: not that), or that of a process. */
+struct cgroup_want {
+	u64 id;
+	u64 pid; /* 0: no process is to be looked at */
+};
+
+/* What was found for one: of a cgroup (pid is 0), or of one process, where trees are v1. */
+struct cgroup_found {
+	u64 id; /* with a pid: 0 */
+	u64 pid;
+	char path[CGROUP_PATH_BYTES];
+};
+
 enum cgroup_step { CGROUP_WALK_ON, CGROUP_WALK_PAST, CGROUP_WALK_END };
 
 /* Gets each directory: its path below the mount ("/" is the mount itself), and its id. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -12,8 +13,14 @@
 
 #include "cleanup.h"
 #include "clock.h"
+#include "log.h"
 
 #define KILL_WAIT_NS (2 * NS_PER_S)
+
+void child_set_name(const char *name)
+{
+	prctl(PR_SET_NAME, name);
+}
 
 int child_die_with_parent(void)
 {
@@ -76,7 +83,14 @@ int child_start(struct child *ret_child, void (*run)(int sock, void *context), v
 		signal(SIGHUP, SIG_IGN);
 		signal(SIGQUIT, SIG_IGN);
 		signal(SIGPIPE, SIG_IGN);
-		if (!child_die_with_parent() && !silence() && !child_leave_behind(pair[1], keep_fd))
+		err = child_die_with_parent();
+		if (!err)
+			err = silence();
+		if (!err)
+			err = child_leave_behind(pair[1], keep_fd);
+		if (err)
+			log_error("cannot start a helper process: %s", strerror(-err));
+		else
 			run(pair[1], context);
 		_exit(0);
 	}

@@ -28,6 +28,9 @@ int child_start(struct child *ret_child, void (*run)(int sock, void *context), v
  */
 int child_leave_behind(int keep_fd, int other_keep_fd);
 
+/* As the process list shows the caller: at most 15 bytes. */
+void child_set_name(const char *name);
+
 /* The parent's death kills the caller. To be repeated after a change of user, which clears it. */
 int child_die_with_parent(void);
 

@@ -74,6 +74,31 @@ void *hash_find(const struct hash *hash, const void *key)
 	return *slot ? hash_item(hash, *slot - 1) : NULL;
 }
 
+static void fill_slots(struct hash *hash)
+{
+	for (size_t i = 0; i < hash->count; i++)
+		*slot_of(hash, hash_item(hash, i)) = (u32)i + 1;
+}
+
+void hash_retain(struct hash *hash, bool (*keep)(const void *item, const void *context),
+		 const void *context)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < hash->count; i++) {
+		if (!keep(hash_item(hash, i), context))
+			continue;
+		if (kept != i)
+			memcpy(hash_item(hash, kept), hash_item(hash, i), hash->item_size);
+		kept++;
+	}
+	if (kept == hash->count)
+		return;
+	hash_clear(hash);
+	hash->count = kept;
+	fill_slots(hash);
+}
+
 /* Slots are at most half full, so that a search is short. */
 static int grow_slots(struct hash *hash)
 {
@@ -88,8 +113,7 @@ static int grow_slots(struct hash *hash)
 	free(hash->slots);
 	hash->slots = slots;
 	hash->slot_count = slot_count;
-	for (size_t i = 0; i < hash->count; i++)
-		*slot_of(hash, hash_item(hash, i)) = (u32)i + 1;
+	fill_slots(hash);
 	return 0;
 }
 

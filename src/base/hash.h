@@ -8,6 +8,7 @@
 #ifndef DWELL_BASE_HASH_H
 #define DWELL_BASE_HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "../../abi/types.h"
@@ -28,11 +29,20 @@ void hash_init(struct hash *hash, size_t item_size, size_t key_size, size_t max)
 void hash_free(struct hash *hash);
 void hash_clear(struct hash *hash); /* has no items any more; its memory stays for the next ones */
 
+/* Keeps the items that keep() wants, in their order. */
+void hash_retain(struct hash *hash, bool (*keep)(const void *item, const void *context),
+		 const void *context);
+
 /* The item with this key, or NULL. Valid until the next hash_add(). */
 void *hash_find(const struct hash *hash, const void *key);
 
 /* The same, made of zeroes if there was none; NULL: no memory, or there are max already. */
 void *hash_add(struct hash *hash, const void *key);
+
+static inline bool hash_is_full(const struct hash *hash)
+{
+	return hash->count >= hash->max;
+}
 
 static inline void *hash_item(const struct hash *hash, size_t index)
 {

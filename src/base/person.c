@@ -74,7 +74,7 @@ int person_begin(struct person *person)
 	int err;
 
 	if (!person->is_behind_sudo)
-		return 0;
+		return caller_begin(&person->caller);
 	err = keep_groups(person);
 	if (!err)
 		err = take_groups(person);
@@ -91,6 +91,7 @@ int person_begin(struct person *person)
 
 void person_end(struct person *person)
 {
+	caller_end(&person->caller);
 	if (!person->groups_before)
 		return;
 	setfsuid(geteuid());

@@ -10,12 +10,15 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "caller.h"
+
 struct person {
 	bool is_behind_sudo; /* else we are who asks, and the rest says nothing */
 	uid_t uid;
 	gid_t gid;
 
-	gid_t *groups_before; /* while it acts */
+	struct caller caller; /* while it acts: without file capabilities ... */
+	gid_t *groups_before; /* ... or as the person behind sudo */
 	int group_count_before;
 };
 
@@ -26,7 +29,7 @@ bool person_is_owner(const struct person *person, uid_t uid);
 
 /*
  * From here until person_end() this thread touches files with the person's rights; nothing else
- * about it changes. Without anybody behind sudo both do nothing: 0 or -errno.
+ * about it changes. Without anybody behind sudo these are the caller's own: 0 or -errno.
  */
 int person_begin(struct person *person);
 void person_end(struct person *person);

@@ -12,6 +12,16 @@ union fd_message {
 	char room[CMSG_SPACE(sizeof(int))];
 };
 
+int socket_send_now(int sock, const void *data, size_t size)
+{
+	for (;;) {
+		if (send(sock, data, size, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+			return 0;
+		if (errno != EINTR)
+			return -errno;
+	}
+}
+
 int socket_send(int sock, const void *data, size_t size, int fd)
 {
 	struct iovec part = {.iov_base = (void *)data, .iov_len = size};
@@ -57,30 +67,42 @@ static int received_fd(struct msghdr *msg)
 	return -1;
 }
 
-ssize_t socket_receive(int sock, void *data, size_t size, int *ret_fd, int timeout_ms)
+/* Until there is a message: 0, -ETIMEDOUT or -errno. */
+static int wait_for_message(int sock, int timeout_ms)
 {
 	struct pollfd ready = {.fd = sock, .events = POLLIN};
+	int n;
+
+	do
+		n = poll(&ready, 1, timeout_ms);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	return n ? 0 : -ETIMEDOUT;
+}
+
+/* Whoever waits for ever, or not at all, needs no call but the one that receives. */
+ssize_t socket_receive(int sock, void *data, size_t size, int *ret_fd, int timeout_ms)
+{
 	struct iovec part = {.iov_base = data, .iov_len = size};
 	union fd_message control;
 	struct msghdr msg = {.msg_iov = &part, .msg_iovlen = 1};
+	int err, flags = MSG_CMSG_CLOEXEC | (timeout_ms < 0 ? 0 : MSG_DONTWAIT);
 	ssize_t got;
-	int n;
 
 	if (ret_fd) {
 		*ret_fd = -1;
 		msg.msg_control = control.room;
 		msg.msg_controllen = sizeof(control.room);
 	}
+	err = timeout_ms > 0 ? wait_for_message(sock, timeout_ms) : 0;
+	if (err)
+		return err;
 	do
-		n = poll(&ready, 1, timeout_ms);
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return -errno;
-	if (n == 0)
-		return -ETIMEDOUT;
-	got = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
+		got = recvmsg(sock, &msg, flags);
+	while (got < 0 && errno == EINTR);
 	if (got < 0)
-		return -errno;
+		return errno == EAGAIN ? -ETIMEDOUT : -errno;
 	if (ret_fd)
 		*ret_fd = received_fd(&msg);
 	if (!(msg.msg_flags & MSG_TRUNC))

@@ -12,6 +12,9 @@
 /* fd is -1 for none: 0 or -errno. */
 int socket_send(int sock, const void *data, size_t size, int fd);
 
+/* The same without waiting: -EAGAIN if the other side has to read first. */
+int socket_send_now(int sock, const void *data, size_t size);
+
 /*
  * Waits at most timeout_ms (-1: for ever): bytes received, 0 when the peer is gone, -ETIMEDOUT,
  * -EMSGSIZE for a message larger than size, -errno. *ret_fd is -1 or the caller's to close; a

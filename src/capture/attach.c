@@ -17,22 +17,6 @@
 #include "../base/text.h"
 #include "internal.h"
 
-int attach_keep(struct capture_probe *probe, struct bpf_link *link)
-{
-	struct bpf_link **grown;
-
-	if (!link)
-		return -errno;
-	grown = realloc(probe->links, (probe->link_count + 1) * sizeof(*grown));
-	if (!grown) {
-		bpf_link__destroy(link);
-		return -ENOMEM;
-	}
-	probe->links = grown;
-	probe->links[probe->link_count++] = link;
-	return 0;
-}
-
 /* A descriptor or -errno, which is kept as the probe's failure too. */
 static int open_perf(struct capture_probe *probe, pid_t pid, int cpu)
 {
@@ -72,7 +56,7 @@ static int attach_perf_on(struct capture_probe *probe, pid_t pid, int cpu)
 		close(fd);
 		return err;
 	}
-	return attach_keep(probe, link); /* the link owns fd now */
+	return links_keep(probe, link); /* the link owns fd now */
 }
 
 int attach_try_perf(struct capture_probe *probe)
@@ -128,12 +112,12 @@ static int attach_kprobe(struct capture_probe *probe, bool at_return)
 	char changed[128];
 
 	if (!err)
-		err = attach_keep(probe,
-				  bpf_program__attach_kprobe_opts(probe->program, function, &opts));
+		err = links_keep(probe,
+				 bpf_program__attach_kprobe_opts(probe->program, function, &opts));
 	if (err != -ENOENT)
 		return err;
 	snprintf(changed, sizeof(changed), "%s" CHANGED_SUFFIX, function);
-	return attach_keep(probe, bpf_program__attach_kprobe_opts(probe->program, changed, &opts));
+	return links_keep(probe, bpf_program__attach_kprobe_opts(probe->program, changed, &opts));
 }
 
 static int attach_kprobe_multi(struct capture_probe *probe)
@@ -141,8 +125,8 @@ static int attach_kprobe_multi(struct capture_probe *probe)
 	const char *symbols[] = {probe->spec->function};
 	LIBBPF_OPTS(bpf_kprobe_multi_opts, opts, .syms = symbols, .cnt = ARRAY_SIZE(symbols));
 
-	return attach_keep(probe,
-			   bpf_program__attach_kprobe_multi_opts(probe->program, NULL, &opts));
+	return links_keep(probe,
+			  bpf_program__attach_kprobe_multi_opts(probe->program, NULL, &opts));
 }
 
 static pid_t pid_or_all(const struct probe *spec)
@@ -159,31 +143,15 @@ static int attach_uprobe(struct capture_probe *probe, bool at_return)
 
 	if (err)
 		return err;
-	return attach_keep(probe, bpf_program__attach_uprobe_opts(probe->program, pid_or_all(spec),
-								  spec->path, spec->offset, &opts));
+	return links_keep(probe, bpf_program__attach_uprobe_opts(probe->program, pid_or_all(spec),
+								 spec->path, spec->offset, &opts));
 }
 
-/* libbpf 1.1 has no call for this link, and the UAPI headers of 6.1 no fields. */
 static int attach_uprobe_multi(struct capture_probe *probe)
 {
-	struct {
-		u32 prog_fd, target_fd, attach_type, flags;
-		u64 path, offsets, ref_ctr_offsets, cookies;
-		u32 count, multi_flags, pid, unused;
-	} attr = {
-		.prog_fd = (u32)bpf_program__fd(probe->program),
-		.attach_type = (u32)bpf_program__expected_attach_type(probe->program),
-		.path = (u64)(uintptr_t)probe->spec->path,
-		.offsets = (u64)(uintptr_t)&probe->spec->offset,
-		.count = 1,
-		.pid = (u32)probe->spec->pid,
-	};
-	int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+	const struct uprobe_places one = {.offsets = &probe->spec->offset, .count = 1};
 
-	if (fd < 0)
-		return -errno;
-	probe->link_fd = fd;
-	return 0;
+	return uprobe_multi_attach(probe, probe->spec->path, &one, probe->spec->pid);
 }
 
 static int attach_usdt(struct capture_probe *probe)
@@ -198,8 +166,8 @@ static int attach_usdt(struct capture_probe *probe)
 	if (!colon || (size_t)(colon - spec->function) >= sizeof(provider))
 		return -EINVAL;
 	snprintf(provider, sizeof(provider), "%.*s", (int)(colon - spec->function), spec->function);
-	return attach_keep(probe, bpf_program__attach_usdt(probe->program, pid_or_all(spec),
-							   spec->path, provider, colon + 1, NULL));
+	return links_keep(probe, bpf_program__attach_usdt(probe->program, pid_or_all(spec),
+							  spec->path, provider, colon + 1, NULL));
 }
 
 static int attach_tracepoint(struct capture_probe *probe)
@@ -212,8 +180,8 @@ static int attach_tracepoint(struct capture_probe *probe)
 		return -EINVAL;
 	snprintf(category, sizeof(category), "%.*s", (int)(colon - probe->spec->function),
 		 probe->spec->function);
-	return attach_keep(probe, bpf_program__attach_tracepoint_opts(probe->program, category,
-								      colon + 1, &opts));
+	return links_keep(probe, bpf_program__attach_tracepoint_opts(probe->program, category,
+								     colon + 1, &opts));
 }
 
 /* Over what its section names, or over the entries of a map. */
@@ -224,12 +192,12 @@ static int attach_iter(const struct capture *capture, struct capture_probe *prob
 	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
 
 	if (!probe->spec->iterates)
-		return attach_keep(probe, bpf_program__attach_iter(probe->program, NULL));
+		return links_keep(probe, bpf_program__attach_iter(probe->program, NULL));
 	map = object_map(capture, probe->spec->iterates);
 	if (!map)
 		return -ENOENT;
 	info.map.map_fd = (__u32)bpf_map__fd(map);
-	return attach_keep(probe, bpf_program__attach_iter(probe->program, &opts));
+	return links_keep(probe, bpf_program__attach_iter(probe->program, &opts));
 }
 
 static int attach_one(const struct capture *capture, struct capture_probe *probe)
@@ -237,7 +205,7 @@ static int attach_one(const struct capture *capture, struct capture_probe *probe
 	switch (probe->spec->kind) {
 	case PROBE_SECTION:
 	case PROBE_FENTRY: /* its function was named before the load */
-		return attach_keep(probe, bpf_program__attach(probe->program));
+		return links_keep(probe, bpf_program__attach(probe->program));
 	case PROBE_PERF:
 		return attach_perf(probe);
 	case PROBE_KPROBE:
@@ -253,7 +221,7 @@ static int attach_one(const struct capture *capture, struct capture_probe *probe
 	case PROBE_UPROBE_MULTI:
 		return attach_uprobe_multi(probe);
 	case PROBE_UPROBE_SESSION:
-		return -EINVAL; /* late ones only */
+		return -EINVAL; /* deferred ones only */
 	case PROBE_USDT:
 		return attach_usdt(probe);
 	case PROBE_TRACEPOINT:
@@ -287,23 +255,34 @@ static int attach_places(const struct capture *capture, struct capture_probe *pr
 		if (err && err != -EOPNOTSUPP && !(err == -ESRCH && place->pid))
 			log_info("no probe at %s: %s", place->name, strerror(-err));
 	}
-	return probe->link_count ? 0 : err;
+	return links_are_there(probe) ? 0 : err;
+}
+
+/* Another program is to call it: 0 if that one does, or -errno. */
+static int give_to_caller(const struct capture *capture, struct capture_probe *probe)
+{
+	const struct probe *spec = probe->spec;
+	const struct bpf_map *array = object_map(capture, spec->call_array);
+	int program = bpf_program__fd(probe->program);
+	u32 zero = 0;
+
+	if (!array || bpf_map__fd(array) < 0 || !capture_is_attached(capture, spec->called_by))
+		return -ENOENT;
+	if (bpf_map_update_elem(bpf_map__fd(array), &zero, &program, BPF_ANY))
+		return -errno;
+	probe->call_array = bpf_map__fd(array);
+	probe->is_called = true;
+	return 0;
 }
 
 int attach_probe(const struct capture *capture, struct capture_probe *probe)
 {
+	if (probe->spec->called_by && !give_to_caller(capture, probe))
+		return 0;
 	return probe->spec->places ? attach_places(capture, probe) : attach_one(capture, probe);
 }
 
 void attach_undo(struct capture_probe *probe)
 {
-	for (size_t i = 0; i < probe->link_count; i++)
-		bpf_link__destroy(probe->links[i]);
-	free(probe->links);
-	probe->links = NULL;
-	probe->link_count = 0;
-	if (probe->link_fd >= 0)
-		close(probe->link_fd);
-	probe->link_fd = -1;
-	late_undo(probe);
+	links_close(probe);
 }

@@ -2,12 +2,15 @@
 #include "bpflog.h"
 
 #include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../base/log.h"
 #include "../base/text.h"
+#include "../model/failure.h"
 
 /* A refusal stands at the end of a verifier log, so of a longer one the end is kept. */
 #define LOG_BYTES_MAX	  (4u << 20)
@@ -50,17 +53,49 @@ static void note_name(const char *message, const char *before, char *ret_name)
 	snprintf(ret_name, BPFLOG_NAME_MAX, "%.*s", (int)(end - name), name);
 }
 
+/* Of the many that are for libbpf's own developers only these tell what it met. */
+static bool ends_with_errno(const char *format)
+{
+	const char *end = strrchr(format, ':');
+
+	return end && !strcmp(end, ": %d\n");
+}
+
+/*
+ * What libbpf tries fails in silence, and libbpf goes on as if the kernel lacked a feature. But
+ * errno still has the reason when libbpf speaks next.
+ */
+static void note_trial(struct bpflog *log, int last_errno)
+{
+	if (last_errno == log->last_errno)
+		return;
+	log->last_errno = last_errno;
+	if (!log->trial_shortage && failure_is_shortage(last_errno))
+		log->trial_shortage = last_errno;
+}
+
 static int keep(enum libbpf_print_level level, const char *format, va_list args)
 {
 	struct bpflog *log = current_log;
+	int last_errno = errno, length;
 	char *message;
-	int length;
 
-	if (!log || level > LIBBPF_WARN)
+	if (!log)
+		return 0;
+	note_trial(log, last_errno);
+	if (level > LIBBPF_WARN && !ends_with_errno(format))
 		return 0;
 	length = vasprintf(&message, format, args);
-	if (length < 0)
+	if (length < 0) {
+		log->shortage = ENOMEM;
 		return 0;
+	}
+	if (!log->shortage)
+		log->shortage = failure_shortage_in(message);
+	if (level > LIBBPF_WARN) {
+		free(message);
+		return 0;
+	}
 	if ((size_t)length < MESSAGE_BYTES_MAX)
 		append(log, message, (size_t)length);
 	if (!strstr(message, "BEGIN PROG LOAD LOG")) {
@@ -75,11 +110,13 @@ void bpflog_begin(struct bpflog *log)
 {
 	log->program[0] = '\0';
 	log->map[0] = '\0';
+	log->shortage = log->trial_shortage = log->last_errno = 0;
 	log->length = 0;
 	if (log->text)
 		log->text[0] = '\0';
 	current_log = log;
 	libbpf_set_print(keep);
+	errno = 0;
 }
 
 void bpflog_end(void)

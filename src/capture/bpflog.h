@@ -16,6 +16,9 @@ struct bpflog {
 	size_t room;
 	char program[BPFLOG_NAME_MAX]; /* last program that a warning named */
 	char map[BPFLOG_NAME_MAX];     /* last map that a warning named */
+	int shortage;		       /* errno of the first message that names one; 0: none */
+	int trial_shortage; /* errno of a trial that failed without a message, likewise */
+	int last_errno;	    /* as the last message found it */
 };
 
 /* From here on this thread's libbpf messages go into log, until bpflog_end(). */

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../abi/records.h"
 #include "../base/log.h"
+#include "hotplug.h"
 #include "internal.h"
+#include "trial.h"
 
 int capture_open(const struct capture_config *config, struct capture **ret_capture)
 {
@@ -22,24 +24,28 @@ int capture_open(const struct capture_config *config, struct capture **ret_captu
 		return err;
 	}
 	capture = calloc(1, sizeof(*capture));
-	if (!capture)
-		return -ENOMEM;
-	capture->probes = calloc(config->probe_count, sizeof(*capture->probes));
-	capture->filters = calloc(config->filter_count + 1, sizeof(*capture->filters));
-	if (!capture->probes || !capture->filters) {
-		free(capture->probes);
-		free(capture->filters);
+	if (capture) {
+		capture->probes = calloc(config->probe_count, sizeof(*capture->probes));
+		capture->filters = calloc(config->filter_count + 1, sizeof(*capture->filters));
+	}
+	if (!capture || !capture->probes || !capture->filters) {
+		log_error("cannot start a capture: %s; free some memory", strerror(ENOMEM));
+		if (capture) {
+			free(capture->probes);
+			free(capture->filters);
+		}
 		free(capture);
 		return -ENOMEM;
 	}
 	capture->config = *config;
+	capture->hotplug_fd = -1;
 	if (config->filter_count)
 		memcpy(capture->filters, config->filters,
 		       config->filter_count * sizeof(*capture->filters));
 	capture->config.filters = capture->filters;
 	for (size_t i = 0; i < config->probe_count; i++) {
 		capture->probes[i].spec = &config->probes[i];
-		capture->probes[i].link_fd = -1;
+		capture->probes[i].call_array = -1;
 	}
 	*ret_capture = capture;
 	return 0;
@@ -54,16 +60,41 @@ static size_t probes_on(const struct capture *capture)
 	return count;
 }
 
+static size_t probes_failed(const struct capture *capture)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < capture->config.probe_count; i++)
+		count += capture->probes[i].failure.err != 0;
+	return count;
+}
+
+/* A message that names a shortage names who met it, too. */
+static bool is_of_trial(const struct bpflog *log)
+{
+	return log->trial_shortage && !log->shortage;
+}
+
+/* A shortage explains what came after it, whether a message names it or not. */
+static int err_of(const struct bpflog *log, int err)
+{
+	if (log->shortage)
+		return log->shortage;
+	if (log->trial_shortage)
+		return log->trial_shortage;
+	return err < 0 ? -err : err;
+}
+
 static void switch_off(struct capture_probe *probe, enum gate gate, int err,
 		       const struct bpflog *log)
 {
 	struct failure *failure = &probe->failure;
 
 	failure->gate = gate;
-	failure->err = err < 0 ? -err : err;
+	failure->err = err_of(log, err);
 	free(failure->log);
 	failure->log = log->length ? strdup(log->text) : NULL;
-	if (failure->log)
+	if (failure->log && !is_of_trial(log)) /* the consequences explain nothing */
 		failure_excerpt(failure);
 	log_verbose("%s: %s failed: %s%s%s", probe->spec->program, gate_names[gate],
 		    strerror(failure->err), failure->log ? "\n" : "",
@@ -116,17 +147,6 @@ static void switch_off_all(struct capture *capture, enum gate gate, int err)
 			switch_off(&capture->probes[i], gate, err, &capture->log);
 }
 
-static int write_filters(struct capture *capture)
-{
-	int filters = bpf_map__fd(object_map(capture, "filters"));
-	u8 present = 1;
-
-	for (size_t i = 0; i < capture->config.filter_count; i++)
-		if (bpf_map_update_elem(filters, &capture->filters[i], &present, BPF_ANY))
-			return -errno;
-	return capture_set_live(capture, &capture->config.live);
-}
-
 /* A perf event that others stand in for is tried first: loading a program for nothing takes time.
  */
 static void try_perf_events(struct capture *capture)
@@ -158,7 +178,7 @@ static void try_sessions(struct capture *capture)
 		struct capture_probe *probe = &capture->probes[i];
 
 		if (probe->spec->kind == PROBE_UPROBE_SESSION && probe_is_on(probe) &&
-		    !late_has_sessions())
+		    !uprobe_multi_has_sessions())
 			no_session(capture, probe);
 	}
 }
@@ -187,8 +207,8 @@ static int load_what_can_be(struct capture *capture)
 		bpflog_begin(&capture->log);
 		err = object_load_all(capture, &source);
 		bpflog_end();
-		if (!err)
-			break;
+		if (!err || err == -EMFILE || err == -ENFILE || is_of_trial(&capture->log))
+			break; /* no probe is the culprit of a shortage */
 		count = switch_off_culprits(capture, source, err);
 		if (missing_hooks_are_told(&capture->log)) {
 			bpflog_begin(&capture->log);
@@ -202,20 +222,56 @@ static int load_what_can_be(struct capture *capture)
 	return err;
 }
 
-int capture_load(struct capture *capture)
+static void ask_kernel(struct capture *capture)
 {
-	int err;
-
 	bpflog_begin(&capture->log);
 	object_find_form(capture);
 	bpflog_end();
 	verdicts_read(capture);
-	err = load_what_can_be(capture);
+}
+
+int capture_foresee(struct capture *capture)
+{
+	size_t failed;
+	int err;
+
+	ask_kernel(capture);
+	try_perf_events(capture);
+	try_sessions(capture);
+	/* A fallback may lack its hook, too: until a round finds nothing that is missing. */
+	do {
+		failed = probes_failed(capture);
+		fallback_choose(capture);
+		object_close_all(capture);
+		bpflog_begin(&capture->log);
+		err = object_open_main(capture);
+		if (!err)
+			missing_hooks_find(capture, no_hook);
+		bpflog_end();
+	} while (!err && probes_failed(capture) > failed);
+	return err;
+}
+
+const char *capture_section(const struct capture *capture, size_t i)
+{
+	const struct capture_probe *probe = &capture->probes[i];
+
+	return probe->program ? bpf_program__section_name(probe->program) : NULL;
+}
+
+int capture_load(struct capture *capture)
+{
+	int err;
+
+	ask_kernel(capture);
+	err = trial_run(&capture->log);
+	if (!err)
+		err = load_what_can_be(capture);
 	if (!err && probes_on(capture)) {
 		bpflog_begin(&capture->log);
 		err = object_fill_maps(capture);
 		if (!err)
-			err = write_filters(capture);
+			err = live_write_filters(capture);
 		if (!err)
 			err = series_open(capture);
 		bpflog_end();
@@ -265,82 +321,29 @@ int capture_attach(struct capture *capture)
 		struct capture_probe *probe = &capture->probes[i];
 
 		probe->is_resting = !fallback_is_needed(capture, probe->spec);
-		if (!probe_is_on(probe) || probe->spec->is_late)
+		if (!probe_is_on(probe) || probe->spec->is_deferred)
 			continue;
 		bpflog_begin(&capture->log);
-		err = probe->program ? attach_probe(capture, probe) : -ENOENT;
+		err = probe->program ? attach_probe(capture, probe)
+				     : fallback_error(capture, probe->spec);
 		bpflog_end();
 		if (err) {
 			attach_undo(probe);
 			switch_off(probe, GATE_ATTACH, err, &capture->log);
 		}
 	}
+	capture->hotplug_fd = hotplug_open();
 	err = set_partial(capture, false);
-	if (err)
+	if (err) {
+		switch_off_all(capture, GATE_ATTACH, err);
 		return err;
+	}
 	return probes_on(capture) ? 0 : -capture->probes[0].failure.err;
 }
 
 const struct failure *capture_failure(const struct capture *capture, size_t i)
 {
 	return &capture->probes[i].failure;
-}
-
-u64 capture_filter_kinds(const struct capture *capture)
-{
-	u64 kinds = 0;
-
-	for (size_t i = 0; i < capture->config.filter_count; i++)
-		kinds |= FILTER_KIND_BIT(capture->filters[i].kind);
-	return kinds;
-}
-
-/* What the kernel side must know of the filters beside the map that holds them. */
-static void sum_up_filters(const struct capture *capture, struct live_config *live)
-{
-	live->filter_kinds = capture_filter_kinds(capture);
-	live->filter_cgroup_v1 = 0;
-	for (size_t i = 0; i < capture->config.filter_count; i++) {
-		const struct filter_key *filter = &capture->filters[i];
-
-		if (filter->kind == FILTER_BY_CGROUP && filter->value[1] != CGROUP_V2_HIERARCHY)
-			live->filter_cgroup_v1 = 1;
-	}
-}
-
-int capture_set_live(struct capture *capture, const struct live_config *live)
-{
-	struct live_config whole = *live;
-	int fd = bpf_map__fd(object_map(capture, "live_configs"));
-	char complaint[160];
-	u32 zero = 0;
-	int err = capture_live_check(live, complaint, sizeof(complaint));
-
-	if (err) {
-		log_error("cannot change a running capture: %s", complaint);
-		return err;
-	}
-	sum_up_filters(capture, &whole);
-	return bpf_map_update_elem(fd, &zero, &whole, BPF_ANY) ? -errno : 0;
-}
-
-int capture_split_off(struct capture *capture, u32 tgid)
-{
-	const struct bpf_map *map = object_map(capture, "split_off");
-	const u8 off = 1;
-
-	if (!map || bpf_map__fd(map) < 0)
-		return -ENOENT;
-	return bpf_map_update_elem(bpf_map__fd(map), &tgid, &off, BPF_ANY) ? -errno : 0;
-}
-
-int capture_split_on(struct capture *capture, u32 tgid)
-{
-	const struct bpf_map *map = object_map(capture, "split_off");
-
-	if (!map || bpf_map__fd(map) < 0)
-		return -ENOENT;
-	return bpf_map_delete_elem(bpf_map__fd(map), &tgid) ? -errno : 0;
 }
 
 void capture_detach_probe(struct capture *capture, size_t i)
@@ -353,7 +356,8 @@ int capture_attach_again(struct capture *capture, size_t i)
 	struct capture_probe *probe = &capture->probes[i];
 	int err;
 
-	if (!probe_is_on(probe) || probe->spec->is_late || probe->link_count || !probe->program)
+	if (!probe_is_on(probe) || probe->spec->is_deferred || links_are_there(probe) ||
+	    !probe->program)
 		return 0;
 	bpflog_begin(&capture->log);
 	err = attach_probe(capture, probe);
@@ -376,6 +380,12 @@ void capture_kick(struct capture *capture)
 		reader_kick(capture->reader);
 }
 
+void capture_catch_up(const struct capture *capture, u64 limit_ns)
+{
+	if (capture->reader)
+		counts_catch_up(capture, limit_ns);
+}
+
 void capture_detach(struct capture *capture)
 {
 	if (capture->detached || !capture->reader)
@@ -383,6 +393,8 @@ void capture_detach(struct capture *capture)
 	/* The last first: who relies on another's work, or sees ends, is not to see its absence. */
 	for (size_t i = capture->config.probe_count; i-- > 0;)
 		attach_undo(&capture->probes[i]);
+	retired_links_free(capture->retired);
+	capture->retired = NULL;
 	capture_send_series(capture);
 	counts_drain(capture);
 	reader_stop(capture->reader);
@@ -402,6 +414,8 @@ void capture_close(struct capture *capture)
 	object_close_all(capture);
 	for (size_t i = 0; i < capture->config.probe_count; i++)
 		failure_clear(&capture->probes[i].failure);
+	if (capture->hotplug_fd >= 0)
+		close(capture->hotplug_fd);
 	bpflog_free(&capture->log);
 	free(capture->probes);
 	free(capture->filters);

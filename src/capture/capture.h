@@ -19,7 +19,8 @@
 
 #define CAPTURE_PROBES_MAX	128
 #define CAPTURE_LOAD_ROUNDS_MAX 16
-#define CAPTURE_PLACES_MAX	16 /* of one late probe, in one file */
+#define CAPTURE_MAP_NAME_BYTES	32
+#define CAPTURE_PLACES_MAX	16 /* of one deferred probe, in one file */
 #define CAPTURE_DRAIN_NS	(2 * 1000000000ULL)
 
 struct unwind_process;
@@ -31,8 +32,9 @@ struct capture_config {
 	struct live_config live;	  /* start from capture_live_defaults() */
 	const struct filter_key *filters; /* for SCOPE_LISTED; copied */
 	size_t filter_count;
-	u32 ring_bytes;	  /* power of two */
-	pid_t worker_pid; /* excluded, as dwell itself is */
+	u32 ring_bytes;	   /* power of two */
+	pid_t worker_pid;  /* excluded, as dwell itself is */
+	pid_t spawner_pid; /* likewise, with its children; 0: none */
 	u32 canary_syscall;
 	bool split;	      /* Tier B */
 	u32 sample_period_ns; /* what one sample on a CPU stands for; 0: there are none */
@@ -73,15 +75,34 @@ int capture_open(const struct capture_config *config, struct capture **ret_captu
 int capture_load(struct capture *capture);
 
 /*
+ * What capture_load() would do, as far as that is known without loading: which probes have no hook
+ * here, or were refused before, and which fallbacks are needed. 0 or -errno. Afterwards the capture
+ * can be asked and closed, not loaded.
+ */
+int capture_foresee(struct capture *capture);
+
+/* Maps that it creates, each with the kernel's memory for it: how many were written. After
+ * capture_foresee() or capture_load(). */
+struct capture_map {
+	char name[CAPTURE_MAP_NAME_BYTES];
+	u64 bytes; /* of storage for tasks 0: cost_thread_bytes() */
+};
+
+size_t capture_list_maps(const struct capture *capture, struct capture_map *maps, size_t max);
+
+/* The section of probe i's program, "tp_btf/sched_switch"; NULL: it is not to be loaded. */
+const char *capture_section(const struct capture *capture, size_t i);
+
+/*
  * Attaches what was loaded and starts the reader: 0 if anything was attached, -errno; -EBUSY
  * while the worker still has records of an earlier capture.
  */
 int capture_attach(struct capture *capture);
 
 /*
- * Attaches probe i, a late one, to places in a file, whose descriptor stays the caller's: in one
- * process, or in all that map it (pid 0). 0 or -errno; -ENOENT: it was not loaded. Cookies are for
- * a PROBE_UPROBE_SESSION only.
+ * Attaches probe i, a deferred one, to places in a file, whose descriptor stays the caller's: in
+ * one process, or in all that map it (pid 0). 0 or -errno; -ENOENT: it was not loaded. Cookies are
+ * for a PROBE_UPROBE_SESSION only.
  */
 struct capture_places {
 	u64 offsets[CAPTURE_PLACES_MAX];
@@ -89,8 +110,16 @@ struct capture_places {
 	u32 count;
 };
 
-int capture_attach_late(struct capture *capture, size_t i, int fd,
-			const struct capture_places *places, pid_t pid);
+int capture_attach_deferred(struct capture *capture, size_t i, int fd,
+			    const struct capture_places *places, pid_t pid);
+
+/*
+ * A process has ended: its links of deferred probes are given back, by and by, as to close one
+ * takes milliseconds. How many descriptors were given back so far: one for each place of a
+ * PROBE_UPROBE_SESSION, else two.
+ */
+void capture_retire_process(struct capture *capture, pid_t pid);
+u64 capture_retired_links(const struct capture *capture);
 
 /* How far probe i got, and why no further (failure->err is 0 for one that is attached). */
 const struct failure *capture_failure(const struct capture *capture, size_t i);
@@ -98,7 +127,10 @@ const struct failure *capture_failure(const struct capture *capture, size_t i);
 /* Probe i is a fallback that is not needed: neither attached nor a failure. */
 bool capture_is_resting(const struct capture *capture, size_t i);
 
-/* Is this program attached anywhere? */
+/* Another program calls probe i: the kernel counts its runs and their time as that one's. */
+bool capture_is_called(const struct capture *capture, size_t i);
+
+/* Is this program attached anywhere, or called? */
 bool capture_is_attached(const struct capture *capture, const char *program);
 
 /*
@@ -148,6 +180,10 @@ u32 capture_map_entries(const struct capture *capture, const char *name); /* 0: 
 int capture_read_cpus(const struct capture *capture, const char *map, size_t size,
 		      void (*on_one)(void *context, const void *value), void *context);
 
+/* Deletes the keys of a hash map that are over: how many. */
+u64 capture_forget_keys(const struct capture *capture, const char *name,
+			bool (*is_over)(void *context, const void *key), void *context);
+
 /*
  * What the kernel side wants of user space for the walk of stacks: a descriptor to be polled, and
  * all that is there. -ENOENT if no probe walks.
@@ -161,12 +197,17 @@ int capture_take_requests(struct capture *capture,
 int capture_set_process(const struct capture *capture, u32 tgid,
 			const struct unwind_process *process);
 void capture_forget_process(const struct capture *capture, u32 tgid);
+void capture_forget_processes(const struct capture *capture); /* all of them */
+
+/* Names, stacks and the like that are told once are told again: who was told is gone. */
+void capture_forget_told(const struct capture *capture);
 
 /* Changes scope, rates and thresholds while it runs; the filters stay what they are. */
 int capture_set_live(struct capture *capture, const struct live_config *live);
 
 /* Threads that this process makes from now on are not under Tier B, or are again: 0 or -errno;
- * -E2BIG at SPLIT_OFF_MAX processes. Those that it has are calls_turn's. */
+ * -E2BIG at SPLIT_OFF_MAX processes. Those that it has are for the iterator with
+ * RUN_AFTER_SWITCH. */
 int capture_split_off(struct capture *capture, u32 tgid);
 int capture_split_on(struct capture *capture, u32 tgid);
 
@@ -176,10 +217,20 @@ void capture_detach_probe(struct capture *capture, size_t i);
 /* Puts it back, after all that are there: 0, also if it never was on its hook; -errno. */
 int capture_attach_again(struct capture *capture, size_t i);
 
+/*
+ * CPUs that came online since the last call get perf events of their own again; to be called once
+ * a window. on_online is told each. How many there were, or -errno.
+ */
+int capture_follow_cpus(struct capture *capture, void (*on_online)(void *context, int cpu),
+			void *context);
+
 void capture_detach_program(struct capture *capture, const char *program); /* by its name */
 
 /* Has the reader look into the ring buffer now. */
 void capture_kick(struct capture *capture);
+
+/* Has the reader take what is in the ring buffers by now; no longer than this. */
+void capture_catch_up(const struct capture *capture, u64 limit_ns);
 
 /*
  * Detaches, then drains ring buffer and queue for at most CAPTURE_DRAIN_NS. What is left in

@@ -79,7 +79,7 @@ static const char *missing_part(const struct probe *probe)
 	case PROBE_URETPROBE:
 	case PROBE_UPROBE_MULTI:
 	case PROBE_UPROBE_SESSION:
-		if (probe->is_late)
+		if (probe->is_deferred)
 			return probe->function ? NULL : "a function";
 		return probe->path && probe->offset ? NULL : "a file and an offset in it";
 	case PROBE_USDT:
@@ -92,6 +92,8 @@ static const char *missing_part(const struct probe *probe)
 	case PROBE_ITER:
 		break;
 	}
+	if (probe->called_by && !probe->call_array)
+		return "an array for its caller";
 	return probe->companion && !probe->maps[0] ? "a map for its companion" : NULL;
 }
 
@@ -199,6 +201,8 @@ int capture_config_check(const struct capture_config *config, char *ret_complain
 		return complain(&complaint, -EINVAL, "queue", "is missing");
 	if (config->worker_pid < 0 || config->worker_pid > PID_LIMIT)
 		return complain(&complaint, -ERANGE, "worker's pid", "is impossible");
+	if (config->spawner_pid < 0 || config->spawner_pid > PID_LIMIT)
+		return complain(&complaint, -ERANGE, "spawner's pid", "is impossible");
 	if (config->probe_count == 0 || config->probe_count > CAPTURE_PROBES_MAX)
 		return complain(&complaint, -E2BIG, "probes", "from 1 to 128 at a time");
 	err = check_filters(config, &complaint);

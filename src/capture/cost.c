@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -12,11 +13,35 @@
 #include "../base/text.h"
 #include "internal.h"
 
+#define STATS_SYSCTL "/proc/sys/kernel/bpf_stats_enabled"
+
+/* The clock may be on for all, by whoever may do that. The descriptor stands for nothing then. */
+static int open_stats_that_are_on(void)
+{
+	int fd = open(STATS_SYSCTL, O_RDONLY | O_CLOEXEC);
+	char is_on = '0';
+
+	if (fd >= 0 && read(fd, &is_on, 1) == 1 && is_on == '1')
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -EPERM;
+}
+
 int cost_begin(void)
 {
-	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME), err = -errno;
 
-	return fd < 0 ? -errno : fd;
+	if (fd >= 0)
+		return fd;
+	return err == -EPERM ? open_stats_that_are_on() : err;
+}
+
+const char *cost_unknown_reason(int err)
+{
+	return err == EPERM ? "the kernel's clock on BPF programs needs CAP_SYS_ADMIN, or sysctl "
+			      "kernel.bpf_stats_enabled=1"
+			    : "this kernel has no clock on BPF programs";
 }
 
 static void read_program(const struct bpf_program *program, struct probe_cost *ret_cost)
@@ -70,6 +95,38 @@ static u64 map_memory(const struct bpf_map *map)
 		if (sscanf(line, "memlock: %llu", &bytes) == 1)
 			return bytes > least ? bytes : least;
 	return least;
+}
+
+/* What the kernel has beside each value, and what kmalloc() makes of the sum. */
+#define STORAGE_ELEMENT_BYTES 80
+#define STORAGE_TASK_BYTES    192 /* once for each thread that has any */
+#define KMALLOC_LEAST	      256
+
+static u64 storage_bytes(const struct bpf_map *map)
+{
+	u64 wanted = STORAGE_ELEMENT_BYTES + bpf_map__value_size(map), bytes = KMALLOC_LEAST;
+
+	if (bpf_map__type(map) != BPF_MAP_TYPE_TASK_STORAGE || !bpf_map__autocreate(map))
+		return 0;
+	while (bytes < wanted)
+		bytes *= 2;
+	return bytes;
+}
+
+u64 cost_thread_bytes(const struct capture *capture)
+{
+	u64 bytes = 0;
+
+	for (int i = 0; i < CAPTURE_SOURCES_MAX; i++) {
+		const struct bpf_map *map;
+
+		if (!capture->objects[i])
+			continue;
+		bpf_object__for_each_map(map, capture->objects[i])
+			if (i == 0 || !object_map_is_shared(map))
+				bytes += storage_bytes(map);
+	}
+	return bytes ? bytes + STORAGE_TASK_BYTES : 0;
 }
 
 static u64 cpu_ns(void)

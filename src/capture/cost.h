@@ -21,6 +21,10 @@ struct cost {
 
 /* Keeps bpf_stats on until the descriptor is closed: fd or -errno. It costs ~20 ns per run. */
 int cost_begin(void);
+const char *cost_unknown_reason(int err); /* why it failed, in words; err is positive */
+
+/* The kernel's memory for what one thread has in task storage, about; 0: there is none. */
+u64 cost_thread_bytes(const struct capture *capture);
 
 /* The first four: what all programs cost, each since it was loaded, while stats were on. */
 void cost_read_programs(const struct capture *capture, struct cost *ret_cost);

@@ -46,12 +46,18 @@ static int read_kernel_counts(const struct capture *capture, struct health *heal
 	return 0;
 }
 
+/* Of what was sent, what is not in the ring buffer: it was taken, or never got there. */
+static u64 not_in_ring(const struct health *health)
+{
+	return health->taken + health->coalesced + health->lost[LOSS_RING_FULL] +
+	       health->lost[LOSS_RING_BUSY] + health->lost[LOSS_NO_STORAGE] +
+	       health->lost[LOSS_TORN] + health->lost[LOSS_NO_ROOM];
+}
+
 /* Still in the ring buffer, by the kernel's count and the reader's. */
 static u64 ring_rest(const struct health *health)
 {
-	u64 gone = health->taken + health->coalesced + health->lost[LOSS_RING_FULL] +
-		   health->lost[LOSS_RING_BUSY] + health->lost[LOSS_NO_STORAGE] +
-		   health->lost[LOSS_TORN] + health->lost[LOSS_NO_ROOM];
+	u64 gone = not_in_ring(health);
 
 	return health->sent > gone ? health->sent - gone : 0;
 }
@@ -64,25 +70,31 @@ static int read_reader_counts(const struct capture *capture, struct health *heal
 	health->taken = reader_taken(capture->reader);
 	health->lost[LOSS_QUEUE_FULL] = reader_queue_full(capture->reader);
 	health->lost[LOSS_MALFORMED] = reader_malformed(capture->reader);
+	health->ring_fill_max = reader_ring_fill_max(capture->reader);
 	return err;
 }
 
-/* The worker keeps these counts itself; what it cannot have done is not believed. */
+static u64 least(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * The worker keeps these counts itself; what it cannot have done is not believed. They are read
+ * before what was pushed, which grows meanwhile: the other way round they could look impossible.
+ */
 static void add_worker_counts(const struct capture *capture, struct health *health)
 {
 	const struct queue_outcome *before = &capture->outcome_before;
 	const struct queue *queue = capture->config.queue;
-	u64 pushed = queue_pushed(queue) - capture->pushed_before;
 	struct queue_outcome now;
-	u64 accepted, malformed, unknown;
+	u64 pushed, accepted, malformed, unknown;
 
 	queue_outcome(queue, &now);
-	accepted = now.accepted - before->accepted;
-	malformed = now.malformed - before->malformed;
-	unknown = now.unknown - before->unknown;
-	if (accepted > pushed || malformed > pushed || unknown > pushed ||
-	    accepted + malformed + unknown > pushed)
-		accepted = malformed = unknown = 0;
+	pushed = queue_pushed(queue) - capture->pushed_before;
+	accepted = least(now.accepted - before->accepted, pushed);
+	malformed = least(now.malformed - before->malformed, pushed - accepted);
+	unknown = least(now.unknown - before->unknown, pushed - accepted - malformed);
 	health->processed = accepted;
 	health->lost[LOSS_UNKNOWN] = unknown;
 	health->lost[LOSS_MALFORMED] += malformed;
@@ -126,6 +138,23 @@ void counts_drain(struct capture *capture)
 	while (!is_drained(capture) && clock_now_ns() < deadline) {
 		reader_kick(capture->reader);
 		nanosleep(&pause, NULL);
+	}
+}
+
+void counts_catch_up(const struct capture *capture, u64 limit_ns)
+{
+	const struct timespec pause = {.tv_nsec = NS_PER_MS};
+	u64 deadline = clock_now_ns() + limit_ns;
+	struct health begin = {0}, now = {0};
+
+	if (read_reader_counts(capture, &begin))
+		return;
+	while (not_in_ring(&now) < begin.sent && clock_now_ns() < deadline) {
+		reader_kick(capture->reader);
+		nanosleep(&pause, NULL);
+		now = (struct health){0};
+		if (read_reader_counts(capture, &now))
+			return;
 	}
 }
 

@@ -3,6 +3,7 @@
  * Probes that do another's work where the kernel does not take that one. Until then they rest:
  * they are neither attached nor a failure.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "internal.h"
@@ -40,6 +41,14 @@ static const struct capture_probe *find(const struct capture *capture, const cha
 	return NULL;
 }
 
+int fallback_error(const struct capture *capture, const struct probe *spec)
+{
+	const struct capture_probe *first =
+		spec->fallback_of ? find(capture, spec->fallback_of) : NULL;
+
+	return first && first->failure.err ? -first->failure.err : -ENOENT;
+}
+
 /*
  * Before the attaching it is known of a section's hook, which is looked for when it is loaded; of a
  * perf event, which was tried; of both ends of a call, as the kernel says whether it has such; and
@@ -73,10 +82,15 @@ bool capture_is_resting(const struct capture *capture, size_t i)
 	return capture->probes[i].is_resting;
 }
 
+bool capture_is_called(const struct capture *capture, size_t i)
+{
+	return capture->probes[i].is_called;
+}
+
 bool capture_is_attached(const struct capture *capture, const char *program)
 {
 	for (size_t i = 0; i < capture->config.probe_count; i++)
-		if (capture->probes[i].link_count &&
+		if (links_are_there(&capture->probes[i]) &&
 		    !strcmp(capture->probes[i].spec->program, program))
 			return true;
 	return false;

@@ -14,7 +14,8 @@
 
 /* There is room below half the limit, and what is restored may fill it to four fifths. */
 #define ROOM_SHARE     0.5
-#define MUCH_SHARE     0.2 /* below that there is so much that it need not be waited for */
+#define MUCH_SHARE     0.2 /* below that there is so much that it is not waited for so long */
+#define MUCH_READINGS  8   /* at most */
 #define RESTORE_SHARE  0.8
 #define THIN_SHARE     0.75 /* of the limit: rates are thinned above it */
 #define PATIENCE_LEAST 2
@@ -103,6 +104,14 @@ static void hold(struct governor *governor, const struct governor_reading *readi
 		order->move = GOVERNOR_DETACH;
 }
 
+static bool is_any_reduced(const struct governor *governor)
+{
+	for (int rung = 0; rung < GOVERNOR_RUNG_COUNT; rung++)
+		if (governor->levels[rung].now)
+			return true;
+	return false;
+}
+
 /* Which part fits into the room that there is; what was reduced last comes first. */
 static int find_restorable(const struct governor *governor, double share)
 {
@@ -123,41 +132,72 @@ static unsigned int doublings(double share, double limit, unsigned int most)
 	return count;
 }
 
+/* What it saved once, it need not save now: the load may be another. */
+static void doubt_savings(struct governor *governor, double divisor)
+{
+	for (int i = 0; i < GOVERNOR_RUNG_COUNT; i++)
+		governor->levels[i].saved /= divisor;
+}
+
+/* What fits into the room that is left below the limit, if there is anything. */
+static void restore_one(struct governor *governor, struct governor_order *order)
+{
+	int rung = find_restorable(governor, governor->expected);
+	unsigned int levels = 1;
+
+	if (rung < 0)
+		return;
+	if (rung == GOVERNOR_RATES) {
+		levels = doublings(governor->expected, governor->limit, governor->levels[rung].now);
+		governor->expected *= 1 << levels;
+	} else {
+		governor->expected += governor->levels[rung].saved;
+	}
+	governor->levels[rung].now -= levels;
+	*order = (struct governor_order){GOVERNOR_RESTORE, (enum governor_rung)rung, levels};
+}
+
+static unsigned int calm_of(const struct governor *governor, double share)
+{
+	unsigned int much = governor->patience / MUCH_READINGS;
+
+	if (share >= MUCH_SHARE * governor->limit)
+		return 1;
+	return much > PATIENCE_LEAST ? much : PATIENCE_LEAST;
+}
+
+/*
+ * One step, to see what it costs: if there is still room with the next reading, all the rest that
+ * fits. So a load that has ended is answered soon, and one that goes on costs one step each time.
+ */
 static void restore(struct governor *governor, double share, struct governor_order *order)
 {
-	int rung;
-
 	governor->strikes = 0;
+	if (!is_any_reduced(governor) && governor->patience > PATIENCE_LEAST)
+		governor->patience /= 2;
 	if (share > ROOM_SHARE * governor->limit) {
 		governor->calm = 0;
 		return;
 	}
-	governor->calm += share < MUCH_SHARE * governor->limit ? 2 : 1;
-	if (governor->calm < governor->patience)
-		return;
-	governor->calm = 0;
-	rung = find_restorable(governor, share);
-	if (rung >= 0) {
-		unsigned int levels = 1;
-
-		if (rung == GOVERNOR_RATES)
-			levels = doublings(share, governor->limit, governor->levels[rung].now);
-		governor->levels[rung].now -= levels;
-		governor->has_restored = true;
-		*order =
-			(struct governor_order){GOVERNOR_RESTORE, (enum governor_rung)rung, levels};
+	governor->calm += calm_of(governor, share);
+	if (governor->calm >= governor->patience) {
+		governor->calm = 0;
+		governor->restores_all = governor->has_restored;
+		governor->expected = share;
+		restore_one(governor, order);
+		governor->has_restored |= order->move == GOVERNOR_RESTORE;
+		if (governor->has_restored)
+			governor->calm = governor->patience - 1;
 	}
-	/* What it saved once, it need not save now: the load may be another. */
-	for (int i = 0; i < GOVERNOR_RUNG_COUNT; i++)
-		governor->levels[i].saved /= 2;
+	doubt_savings(governor, share < MUCH_SHARE * governor->limit ? 4 : 2);
 }
 
-static bool is_any_reduced(const struct governor *governor)
+bool governor_restore_more(struct governor *governor, struct governor_order *ret_order)
 {
-	for (int rung = 0; rung < GOVERNOR_RUNG_COUNT; rung++)
-		if (governor->levels[rung].now)
-			return true;
-	return false;
+	*ret_order = (struct governor_order){.move = GOVERNOR_STAY};
+	if (governor->restores_all)
+		restore_one(governor, ret_order);
+	return ret_order->move == GOVERNOR_RESTORE;
 }
 
 void governor_judge(struct governor *governor, const struct governor_reading *reading,
@@ -168,6 +208,7 @@ void governor_judge(struct governor *governor, const struct governor_reading *re
 
 	*ret_order = (struct governor_order){.move = GOVERNOR_STAY};
 	governor->has_begun = true;
+	governor->restores_all = false;
 	if (governor->limit <= 0)
 		return;
 	if (!governor->patience)

@@ -54,6 +54,8 @@ struct governor {
 	unsigned int calm;	    /* with room below it, likewise */
 	unsigned int patience;	    /* so many of these before anything is restored */
 	bool has_restored;	    /* since something was last reduced */
+	bool restores_all;	    /* after this measurement, what fits; else one step */
+	double expected;	    /* the share with what was restored after this measurement */
 };
 
 /* What to do: `levels` more or fewer of a rung. */
@@ -76,12 +78,17 @@ double governor_share(const struct governor_reading *reading);
 /*
  * Thinning is cheap and can be undone, so each reading above the limit thins, the first one too; to
  * switch something off takes two in a row. What saves no more than there is room for comes back,
- * what was switched off before what was thinned; after a restored part was too expensive again, the
- * next attempt comes later. levels[].now is the governor's; `most` is kept up to date by the
- * caller, who knows how many signals and processes are left.
+ * what was switched off before what was thinned: one step first, and with the next reading, if
+ * there is still room, all the rest that fits. After a restored part was too expensive again, the
+ * next attempt comes later, but within eight readings if dwell costs next to nothing: the load may
+ * be over. levels[].now is the governor's; `most` is kept up to date by the caller, who knows how
+ * many signals and processes are left.
  */
 void governor_judge(struct governor *governor, const struct governor_reading *reading,
 		    struct governor_order *ret_order);
+
+/* After an order to restore something: true if there is more to restore at once. */
+bool governor_restore_more(struct governor *governor, struct governor_order *ret_order);
 
 /* The order could not be carried out: nothing has changed. */
 void governor_refuse(struct governor *governor, const struct governor_order *order);

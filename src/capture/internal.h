@@ -13,15 +13,26 @@
 
 #define CAPTURE_SOURCES_MAX 8
 
+/* What keeps a program attached: a link, or where this libbpf does not know its kind (NULL) its
+ * descriptor. */
+struct kept_link {
+	struct bpf_link *link;
+	int fd;
+	pid_t pid; /* a deferred probe's: in whose process; 0: in all */
+};
+
 struct capture_probe {
 	const struct probe *spec;
 	struct bpf_program *program; /* belongs to its object */
-	struct bpf_link **links;     /* one, or one per CPU for a perf event */
+	struct kept_link *links;     /* one, or one per CPU for a perf event */
 	size_t link_count;
-	int link_fd;   /* of a kind that this libbpf does not know; -1: none */
-	int *late_fds; /* the same, of a late one: one per place */
-	size_t late_count;
-	bool is_resting; /* a fallback that is not needed */
+	struct kept_link *fds; /* those that are descriptors only */
+	size_t fd_count;
+	pid_t for_pid;	      /* links that are kept now are of this process; 0: of all */
+	bool is_resting;      /* a fallback that is not needed */
+	bool is_refused_once; /* by an earlier capture on this boot, with this build */
+	bool is_called;	      /* by another program, since it was first attached */
+	int call_array; /* the map in which its caller finds it, not ours to close; -1: none */
 	struct failure failure;
 };
 
@@ -41,12 +52,12 @@ struct capture {
 	bool has_task_storage; /* the kernel's abilities that choose between forms of a signal */
 	bool has_task_regs;
 	bool has_cookies;
-	struct series *series; /* NULL: nothing counts in series */
+	struct series *series;	       /* NULL: nothing counts in series */
+	struct retired_links *retired; /* NULL: none yet */
+	int hotplug_fd;		       /* negative: CPUs that come online are not announced here */
 	bool detached;
 	struct health final; /* kernel's side, fixed when detached */
 };
-
-u64 capture_filter_kinds(const struct capture *capture); /* a bit for each that is in use */
 
 /* source.c: the objects that are embedded, by number; 0 is the main one */
 extern const int source_count;
@@ -59,15 +70,25 @@ source_kernel_types(void); /* a file of those that they name; NULL: libbpf has i
 
 /* object.c: one attempt at opening and loading; names the culprit if there is one. */
 void object_find_form(struct capture *capture);
+int object_open_main(struct capture *capture); /* only that: nothing is loaded */
 int object_load_all(struct capture *capture, int *ret_source);
 int object_fill_maps(const struct capture *capture); /* with what probes want in them */
 void object_close_all(struct capture *capture);
-struct bpf_map *object_map(const struct capture *capture, const char *name);
 bool object_map_is_shared(const struct bpf_map *map);
+
+/* maps.c */
+struct bpf_map *object_map(const struct capture *capture, const char *name);
+
+/* live_config.c */
+u64 live_filter_kinds(const struct capture *capture); /* a bit for each that is in use */
+int live_write_filters(struct capture *capture);      /* and the live knobs */
 
 /* fallback.c */
 void fallback_choose(struct capture *capture); /* who rests in the next load */
 bool fallback_has(const struct capture *capture, const char *program);
+
+/* Why one that was not loaded cannot take over: the failure of the probe that it stands in for. */
+int fallback_error(const struct capture *capture, const struct probe *spec);
 bool fallback_is_needed(const struct capture *capture, const struct probe *spec);
 
 /* missing_hooks.c */
@@ -78,13 +99,32 @@ void missing_hooks_find(struct capture *capture, missing_hook_fn *on_missing);
 
 /* attach.c */
 int attach_probe(const struct capture *capture, struct capture_probe *probe);
-int attach_keep(struct capture_probe *probe, struct bpf_link *link); /* NULL: it is in errno */
 int attach_try_perf(struct capture_probe *probe); /* is there such an event? 0 or -errno */
 void attach_undo(struct capture_probe *probe);
 
-/* late.c */
-bool late_has_sessions(void);		     /* PROBE_UPROBE_SESSION, from 6.13 on */
-void late_undo(struct capture_probe *probe); /* likewise */
+/* links.c */
+int links_keep(struct capture_probe *probe, struct bpf_link *link); /* NULL: it is in errno */
+int links_keep_fd(struct capture_probe *probe, int fd);
+bool links_are_there(const struct capture_probe *probe);
+void links_close(struct capture_probe *probe);
+void links_close_one(const struct kept_link *kept);
+
+/* retired_links.c: links of processes that have ended, closed in a thread, as each takes long */
+struct retired_links;
+struct retired_links *retired_links_open(void); /* NULL: no memory */
+void retired_links_add(struct retired_links *retired, const struct kept_link *kept);
+u64 retired_links_closed(struct retired_links *retired); /* so far */
+void retired_links_free(struct retired_links *retired);	 /* when all are closed; NULL is allowed */
+
+/* uprobe_multi.c */
+struct uprobe_places {
+	const u64 *offsets, *cookies; /* cookies may be NULL */
+	u32 count;
+};
+
+bool uprobe_multi_has_sessions(void); /* PROBE_UPROBE_SESSION, from 6.13 on */
+int uprobe_multi_attach(struct capture_probe *probe, const char *path,
+			const struct uprobe_places *places, pid_t pid);
 
 /* series.c */
 u32 series_stripes_here(void);
@@ -98,6 +138,8 @@ bool rows_wait(struct capture *capture, u64 *patience_ns);
 /* counts.c: what became of records */
 void counts_drain(struct capture *capture); /* until all have arrived, or for so long */
 void counts_fix(struct capture *capture);   /* as they are, when nothing is attached any more */
+/* Until the reader has taken what is sent by now; no longer than this. */
+void counts_catch_up(const struct capture *capture, u64 limit_ns);
 
 /* verdicts.c: what this boot and build refused before. Failing to read or write is no error. */
 void verdicts_read(struct capture *capture);

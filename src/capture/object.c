@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "../base/cleanup.h"
+#include "../base/descriptors.h"
 #include "../base/text.h"
+#include "../model/signal.h"
 #include "internal.h"
 
 #define UPROBE_MULTI_ATTACH_TYPE   48 /* BPF_TRACE_UPROBE_MULTI, from 6.6 */
@@ -41,34 +43,19 @@ static bool probe_names_map(const struct probe *spec, const char *map)
 	return false;
 }
 
-/* Maps that only one form of a signal has: with task storage, or without. */
-static const struct {
-	const char *map;
-	bool needs_task_storage;
-} map_forms[] = {
-	{"ledger_tasks", true}, {"calls_tasks", true},	{"func_tasks", true},
-	{"files_tasks", true},	{"ledger_pids", false}, {"ledger_blank_task", false},
-};
-
-static bool map_is_of_form(const struct capture *capture, const char *map)
+static bool map_is_named(const struct capture *capture, const char *map)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(map_forms); i++)
-		if (!strcmp(map, map_forms[i].map))
-			return map_forms[i].needs_task_storage == capture->has_task_storage;
-	return true;
-}
-
-static bool map_is_wanted(const struct capture *capture, const char *map)
-{
-	if (is_shared(map))
-		return true;
-	if (!map_is_of_form(capture, map))
-		return false;
 	for (size_t i = 0; i < capture->config.probe_count; i++)
 		if (probe_is_on(&capture->probes[i]) &&
 		    probe_names_map(capture->probes[i].spec, map))
 			return true;
 	return false;
+}
+
+static bool map_is_wanted(const struct capture *capture, const char *map)
+{
+	return is_shared(map) || (signal_map_fits_storage(map, capture->has_task_storage) &&
+				  map_is_named(capture, map));
 }
 
 static bool source_is_wanted(const struct capture *capture, int source)
@@ -137,6 +124,7 @@ static bool knob_is_within(const char *name, u64 value)
 
 static int set_knobs(const struct capture *capture, struct bpf_object *object)
 {
+	int cpus = libbpf_num_possible_cpus();
 	const struct {
 		const char *name;
 		u32 value;
@@ -144,12 +132,13 @@ static int set_knobs(const struct capture *capture, struct bpf_object *object)
 		{"cfg_pidns_inum", own_pidns_inum()},
 		{"cfg_self_tgid", (u32)getpid()},
 		{"cfg_worker_tgid", (u32)capture->config.worker_pid},
-		{"cfg_cpus", (u32)libbpf_num_possible_cpus()},
-		{"cfg_filter_kinds", (u32)capture_filter_kinds(capture)},
+		{"cfg_spawner_tgid", (u32)capture->config.spawner_pid},
+		{"cfg_cpus", (u32)cpus},
+		{"cfg_filter_kinds", (u32)live_filter_kinds(capture)},
 		{"cfg_task_storage", capture->has_task_storage},
 		{"cfg_task_regs", capture->has_task_regs},
 		{"cfg_cookies", capture->has_cookies},
-		{"cfg_nmi", map_is_wanted(capture, "unwind_ranges")},
+		{"cfg_nmi", map_is_named(capture, "unwind_ranges")},
 		{"cfg_split", capture->config.split},
 		{"cfg_signals", (u32)capture->config.signals},
 		{"cfg_signals_high", (u32)(capture->config.signals >> 32)},
@@ -165,8 +154,10 @@ static int set_knobs(const struct capture *capture, struct bpf_object *object)
 	const void *initial = map ? bpf_map__initial_value(map, &size) : NULL;
 	_cleanup_free_ char *data = initial ? malloc(size) : NULL;
 
+	if (cpus < 0)
+		return cpus;
 	if (!data)
-		return -ENOENT;
+		return initial ? -ENOMEM : -ENOENT;
 	memcpy(data, initial, size);
 	for (size_t i = 0; i < ARRAY_SIZE(knobs); i++) {
 		int offset = knob_offset(object, knobs[i].name);
@@ -246,7 +237,36 @@ static int prepare_maps(const struct capture *capture, struct bpf_object *object
 	return 0;
 }
 
-static int load_source(struct capture *capture, int source)
+/* Beside maps, programs and links: libbpf's own trials, the session, files of target processes. */
+#define DESCRIPTORS_SPARE 64
+
+static size_t probe_link_count(const struct probe *spec)
+{
+	if (spec->kind == PROBE_PERF && !spec->pid)
+		return (size_t)libbpf_num_possible_cpus();
+	return spec->place_count ? spec->place_count : 1;
+}
+
+/* Without a free descriptor libbpf takes features for absent, and the load fails elsewhere. */
+static int need_descriptors(const struct capture *capture, const struct bpf_object *object,
+			    int source)
+{
+	size_t count = DESCRIPTORS_SPARE;
+	struct bpf_program *program;
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, object)
+		count += bpf_map__autocreate(map);
+	bpf_object__for_each_program(program, object)
+		count += bpf_program__autoload(program);
+	for (size_t i = 0; i < capture->config.probe_count; i++)
+		if (probe_is_on(&capture->probes[i]) &&
+		    source_of(capture->probes[i].spec) == source)
+			count += probe_link_count(capture->probes[i].spec);
+	return descriptors_need(count);
+}
+
+static int open_source(struct capture *capture, int source)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = source_name(source),
 		    .btf_custom_path = source_kernel_types());
@@ -261,11 +281,21 @@ static int load_source(struct capture *capture, int source)
 	err = choose_programs(capture, object, source);
 	if (!err)
 		err = set_knobs(capture, object);
+	return err ? err : prepare_maps(capture, object, source);
+}
+
+int object_open_main(struct capture *capture)
+{
+	return open_source(capture, 0);
+}
+
+static int load_source(struct capture *capture, int source)
+{
+	int err = open_source(capture, source);
+
 	if (!err)
-		err = prepare_maps(capture, object, source);
-	if (!err)
-		err = bpf_object__load(object);
-	return err;
+		err = need_descriptors(capture, capture->objects[source], source);
+	return err ? err : bpf_object__load(capture->objects[source]);
 }
 
 /*
@@ -386,9 +416,4 @@ void object_close_all(struct capture *capture)
 		bpf_object__close(capture->objects[source]);
 		capture->objects[source] = NULL;
 	}
-}
-
-struct bpf_map *object_map(const struct capture *capture, const char *name)
-{
-	return bpf_object__find_map_by_name(capture->objects[0], name);
 }

@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "../../abi/records.h"
+#include "../base/capabilities.h"
 #include "../base/clock.h"
 
 /*
@@ -40,6 +42,8 @@ struct reader {
 	_Atomic u64 taken;
 	_Atomic u64 queue_full;
 	_Atomic u64 malformed;
+	const u64 *consumed, *produced; /* positions in the ring, two pages; NULL: not to be had */
+	_Atomic u64 ring_fill_max;
 };
 
 static void count(_Atomic u64 *counter)
@@ -141,8 +145,39 @@ void reader_wake(struct reader *reader)
 	queue_wake(reader->queue);
 }
 
+/* libbpf 1.1 does not tell how full a ring is: its first two pages have both positions. */
+static void map_positions(struct reader *reader, int ring_fd)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *memory = mmap(NULL, 2 * page, PROT_READ, MAP_SHARED, ring_fd, 0);
+
+	if (memory == MAP_FAILED)
+		return;
+	reader->consumed = memory;
+	reader->produced = (const u64 *)((const char *)memory + page);
+}
+
+static void unmap_positions(struct reader *reader)
+{
+	if (reader->consumed)
+		munmap((void *)reader->consumed, 2 * (size_t)sysconf(_SC_PAGESIZE));
+}
+
+static void note_ring_fill(struct reader *reader)
+{
+	u64 consumed, fill;
+
+	if (!reader->consumed)
+		return;
+	consumed = __atomic_load_n(reader->consumed, __ATOMIC_ACQUIRE);
+	fill = __atomic_load_n(reader->produced, __ATOMIC_ACQUIRE) - consumed;
+	if (fill > reader->ring_fill_max)
+		reader->ring_fill_max = fill;
+}
+
 static void look(struct reader *reader)
 {
+	note_ring_fill(reader);
 	end_batch(reader);
 	if (!is_queue_full(reader))
 		ring_buffer__consume(reader->ring);
@@ -169,6 +204,7 @@ static void *run(void *context)
 {
 	struct reader *reader = context;
 
+	capabilities_keep(0); /* it has its descriptors, and needs no more */
 	while (!reader->stop) {
 		wait_for_work(reader);
 		look(reader);
@@ -199,6 +235,7 @@ static int start_thread(struct reader *reader)
 void reader_free(struct reader *reader)
 {
 	ring_buffer__free(reader->ring);
+	unmap_positions(reader);
 	if (reader->epoll_fd >= 0)
 		close(reader->epoll_fd);
 	if (reader->kick_fd >= 0)
@@ -222,6 +259,8 @@ int reader_start(int ring_fd, int nmi_ring_fd, struct queue *queue, struct reade
 		err = -errno;
 	if (!err && nmi_ring_fd >= 0)
 		err = ring_buffer__add(reader->ring, nmi_ring_fd, take_record, reader);
+	if (!err)
+		map_positions(reader, ring_fd);
 	if (!err)
 		err = watch(reader, ring_buffer__epoll_fd(reader->ring));
 	if (!err)
@@ -257,6 +296,11 @@ u64 reader_queue_full(const struct reader *reader)
 u64 reader_malformed(const struct reader *reader)
 {
 	return reader->malformed;
+}
+
+u64 reader_ring_fill_max(const struct reader *reader)
+{
+	return reader->ring_fill_max;
 }
 
 void reader_stop(struct reader *reader)

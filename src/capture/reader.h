@@ -34,6 +34,9 @@ u64 reader_taken(const struct reader *reader);
 u64 reader_queue_full(const struct reader *reader);
 u64 reader_malformed(const struct reader *reader);
 
+/* Bytes that were in the ring of all programs but NMI's when it was looked at, at most. */
+u64 reader_ring_fill_max(const struct reader *reader);
+
 /* Ends the thread where it is; the counts stay readable until reader_free(). */
 void reader_stop(struct reader *reader);
 void reader_free(struct reader *reader);

@@ -50,13 +50,13 @@ bool rows_wait(struct capture *capture, u64 *patience_ns)
  * has written counts as told there: so room comes first, and each read takes all that is written,
  * of which the kernel holds ITER_PAGES at most.
  */
-#define ITER_WAIT_NS (500 * NS_PER_MS)
+#define SEND_WAIT_NS (500 * NS_PER_MS)
 #define ITER_PAGES   8
 
 /* All that the iterator has to say: 0 or -errno. */
 static int read_iter(struct capture *capture, int fd, char *buf, size_t size)
 {
-	u64 patience_ns = ITER_WAIT_NS;
+	u64 patience_ns = SEND_WAIT_NS;
 	size_t held = 0;
 
 	for (;;) {
@@ -91,7 +91,7 @@ int capture_run_iter(struct capture *capture, size_t i)
 		return -ENOMEM;
 	if (!probe->link_count)
 		return -ENOENT;
-	fd = bpf_iter_create(bpf_link__fd(probe->links[0]));
+	fd = bpf_iter_create(bpf_link__fd(probe->links[0].link));
 	if (fd < 0)
 		return -errno;
 	err = read_iter(capture, fd, buf, size);
@@ -103,7 +103,7 @@ int capture_send_map(struct capture *capture, const char *name)
 {
 	const struct bpf_map *map = object_map(capture, name);
 	_Alignas(8) char key[64], value[RECORD_SIZE_MAX];
-	u64 patience_ns = ITER_WAIT_NS;
+	u64 patience_ns = SEND_WAIT_NS;
 	void *previous = NULL;
 
 	if (!map || bpf_map__fd(map) < 0)
@@ -120,6 +120,19 @@ int capture_send_map(struct capture *capture, const char *name)
 		if (!bpf_map_lookup_elem(bpf_map__fd(map), key, value))
 			take_rows(capture, value, bpf_map__value_size(map));
 	}
+	reader_wake(capture->reader);
+	return 0;
+}
+
+int capture_send(struct capture *capture, const struct rec_hdr *record)
+{
+	u64 patience_ns = SEND_WAIT_NS;
+
+	if (!capture->reader)
+		return -EINVAL;
+	if (!rows_wait(capture, &patience_ns))
+		return -EAGAIN;
+	rows_send(capture, record);
 	reader_wake(capture->reader);
 	return 0;
 }

@@ -6,7 +6,8 @@
  * Places are few, and a capture may last for months: when they run short, those of which nothing
  * has come for a while are taken back. A program that found such a place a moment ago may still
  * write there: so it rests before it is given away, and what came meanwhile is told. So may the end
- * of a pair whose start found it: it rests until such a start has expired.
+ * of a pair whose start found it: it rests until such a start has expired or, where none expires,
+ * as long as one is there.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -32,9 +33,10 @@
 struct told {
 	u64 sum, sums[SERIES_SUMS];
 	u64 orphan_starts, orphan_ends, expired;
-	u32 idle;     /* calls since the last news */
-	u32 resting;  /* calls until it is free; 0: it is in use */
-	u64 until_ns; /* while it rests: not before this */
+	u32 idle;	 /* calls since the last news */
+	u32 resting;	 /* calls until it is free; 0: it is in use */
+	u64 until_ns;	 /* while it rests: not before this */
+	bool is_awaited; /* by the end of a pair that never expires */
 	u32 buckets[HIST_BUCKETS];
 };
 
@@ -46,6 +48,7 @@ struct series {
 	size_t slots_bytes, stripes_bytes, shares_bytes, gone_bytes;
 	int index_fd, free_fd, pairs_fd; /* -1: there is none */
 	u32 stripe_count;
+	u64 now_ns, limit_ns; /* of the look at pairs that is under way */
 	struct series_share told_shares[SIGNAL_LIMIT];
 	struct told told[SERIES_MAX];
 	struct rec_series row;
@@ -63,13 +66,6 @@ u32 series_stripes_here(void)
 
 /* --- begin and end --- */
 
-static int map_fd(const struct capture *capture, const char *name)
-{
-	const struct bpf_map *map = object_map(capture, name);
-
-	return map ? bpf_map__fd(map) : -1;
-}
-
 static void *map_memory(const struct capture *capture, const char *name, size_t bytes,
 			size_t *ret_bytes)
 {
@@ -77,8 +73,8 @@ static void *map_memory(const struct capture *capture, const char *name, size_t 
 	void *memory;
 
 	*ret_bytes = (bytes + page - 1) / page * page;
-	memory = mmap(NULL, *ret_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd(capture, name),
-		      0);
+	memory = mmap(NULL, *ret_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+		      capture_map_fd(capture, name), 0);
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
@@ -96,16 +92,16 @@ int series_open(struct capture *capture)
 {
 	struct series *series;
 
-	if (map_fd(capture, "series_slots") < 0)
+	if (capture_map_fd(capture, "series_slots") < 0)
 		return 0;
 	series = calloc(1, sizeof(*series));
 	if (!series)
 		return -ENOMEM;
 	capture->series = series;
 	series->stripe_count = series_stripes_here();
-	series->index_fd = map_fd(capture, "series_index");
-	series->free_fd = map_fd(capture, "series_free");
-	series->pairs_fd = map_fd(capture, "pairs");
+	series->index_fd = capture_map_fd(capture, "series_index");
+	series->free_fd = capture_map_fd(capture, "series_free");
+	series->pairs_fd = capture_map_fd(capture, "pairs");
 	series->slots = map_memory(capture, "series_slots", SERIES_MAX * sizeof(struct series_slot),
 				   &series->slots_bytes);
 	series->stripes =
@@ -115,7 +111,7 @@ int series_open(struct capture *capture)
 	series->shares =
 		map_memory(capture, "series_shares", SIGNAL_LIMIT * sizeof(struct series_share),
 			   &series->shares_bytes);
-	if (map_fd(capture, "pairs_gone") >= 0)
+	if (capture_map_fd(capture, "pairs_gone") >= 0)
 		series->gone =
 			map_memory(capture, "pairs_gone", SIGNAL_LIMIT * sizeof(struct pairs_gone),
 				   &series->gone_bytes);
@@ -288,12 +284,13 @@ static void expire(struct series *series, const struct pair_key *key, const stru
 				   __ATOMIC_RELAXED);
 }
 
-static void expire_pairs(struct capture *capture)
+/* Calls what for each start that waits: true if these were all. */
+static bool each_pair(struct series *series,
+		      void (*what)(struct series *series, const struct pair_key *key,
+				   const struct pair *pair))
 {
 	_cleanup_free_ struct pair_key *keys = calloc(PAIRS_BATCH_MAX, sizeof(*keys));
 	_cleanup_free_ struct pair *found = calloc(PAIRS_BATCH_MAX, sizeof(*found));
-	struct series *series = capture->series;
-	u64 now = clock_now_ns(), limit = capture->config.pair_limit_ns;
 	u32 at = 0, count, *from = NULL;
 
 	/* The kernel hands out whole chains of its hash: so many at most, and then it is over. */
@@ -303,14 +300,47 @@ static void expire_pairs(struct capture *capture)
 		count = PAIRS_BATCH_MAX;
 		end = bpf_map_lookup_batch(series->pairs_fd, from, &at, keys, found, &count, NULL);
 		if (end && errno != ENOENT)
-			break;
+			return false;
 		for (u32 i = 0; i < count; i++)
-			if (now > found[i].begin_ns && now - found[i].begin_ns > limit)
-				expire(series, &keys[i], &found[i]);
+			what(series, &keys[i], &found[i]);
 		if (end)
-			break;
+			return true;
 		from = &at;
 	}
+	return false;
+}
+
+static void expire_if_old(struct series *series, const struct pair_key *key,
+			  const struct pair *pair)
+{
+	if (series->now_ns > pair->begin_ns && series->now_ns - pair->begin_ns > series->limit_ns)
+		expire(series, key, pair);
+}
+
+static void note_place(struct series *series, const struct pair_key *key, const struct pair *pair)
+{
+	(void)key;
+	if (pair->slot < SERIES_MAX)
+		series->told[pair->slot].is_awaited = true;
+}
+
+/* Starts expire; where they do not, their places are not given away. */
+static void look_at_pairs(struct capture *capture)
+{
+	struct series *series = capture->series;
+	bool is_known;
+
+	series->now_ns = clock_now_ns();
+	series->limit_ns = capture->config.pair_limit_ns;
+	if (series->limit_ns) {
+		each_pair(series, expire_if_old);
+		return;
+	}
+	for (u32 slot = 0; slot < SERIES_MAX; slot++)
+		series->told[slot].is_awaited = false;
+	is_known = each_pair(series, note_place);
+	for (u32 slot = 0; slot < SERIES_MAX && !is_known; slot++)
+		series->told[slot].is_awaited = true;
 }
 
 /* --- places that are taken back --- */
@@ -367,12 +397,12 @@ static bool can_be_released(const struct series *series, u32 slot)
 	u32 idle = series->told[slot].idle;
 
 	if (series->slots[slot].is_led || key->object == SERIES_OTHER || idle <= DEAD_LOOKS ||
-	    !is_short(series, key->signal))
+	    series->told[slot].is_awaited || !is_short(series, key->signal))
 		return false;
 	return idle > IDLE_LOOKS || is_dead(key);
 }
 
-/* A place where nothing is new. Where starts wait for ever, it may always be that one's. */
+/* A place where nothing is new. */
 static void grow_old(struct series *series, u32 slot, u64 pair_limit_ns)
 {
 	struct told *told = &series->told[slot];
@@ -382,12 +412,12 @@ static void grow_old(struct series *series, u32 slot, u64 pair_limit_ns)
 	if (told->resting) {
 		if (told->resting > 1)
 			told->resting--;
-		else if (clock_now_ns() >= told->until_ns)
+		else if (clock_now_ns() >= told->until_ns && !told->is_awaited)
 			give_away(series, slot);
 		return;
 	}
 	told->idle++;
-	if ((pair_limit_ns || series->pairs_fd < 0) && can_be_released(series, slot))
+	if (can_be_released(series, slot))
 		release(series, slot, pair_limit_ns);
 }
 
@@ -398,8 +428,8 @@ int capture_send_series(struct capture *capture)
 
 	if (!series || !capture->reader)
 		return -ENOENT;
-	if (series->pairs_fd >= 0 && capture->config.pair_limit_ns)
-		expire_pairs(capture);
+	if (series->pairs_fd >= 0)
+		look_at_pairs(capture);
 	for (u32 slot = 0; slot < SERIES_MAX; slot++) {
 		/* Its key was written before it. */
 		if (__atomic_load_n(&series->slots[slot].is_ready, __ATOMIC_ACQUIRE) == SERIES_FREE)

@@ -19,6 +19,7 @@ struct ring {
 
 struct sideband {
 	size_t page_size;
+	int epoll_fd; /* the caller's */
 	u64 lost;
 	size_t count;
 	struct ring rings[];
@@ -68,6 +69,7 @@ int sideband_open(int epoll_fd, struct sideband **ret_sideband)
 		return -ENOMEM;
 	sideband->page_size = (size_t)sysconf(_SC_PAGESIZE);
 	sideband->count = count;
+	sideband->epoll_fd = epoll_fd;
 	for (size_t i = 0; i < count; i++)
 		sideband->rings[i].fd = -1;
 	for (size_t i = 0; i < count && !err; i++) {
@@ -83,16 +85,38 @@ int sideband_open(int epoll_fd, struct sideband **ret_sideband)
 	return 0;
 }
 
+static void close_ring(const struct sideband *sideband, struct ring *ring)
+{
+	if (ring->head)
+		munmap(ring->head, (1 + RING_PAGES) * sideband->page_size);
+	if (ring->fd >= 0)
+		close(ring->fd);
+	*ring = (struct ring){.fd = -1};
+}
+
+/* Somebody may have mapped something on it before it had its ring: the same as a lost record. */
+int sideband_online(struct sideband *sideband, int cpu)
+{
+	struct ring *ring;
+	int err;
+
+	if (cpu < 0 || (size_t)cpu >= sideband->count)
+		return -ENODEV;
+	ring = &sideband->rings[cpu];
+	close_ring(sideband, ring);
+	sideband->lost++;
+	err = open_ring(sideband, ring, cpu, sideband->epoll_fd);
+	if (err)
+		close_ring(sideband, ring);
+	return err;
+}
+
 void sideband_close(struct sideband *sideband)
 {
 	if (!sideband)
 		return;
-	for (size_t i = 0; i < sideband->count; i++) {
-		if (sideband->rings[i].head)
-			munmap(sideband->rings[i].head, (1 + RING_PAGES) * sideband->page_size);
-		if (sideband->rings[i].fd >= 0)
-			close(sideband->rings[i].fd);
-	}
+	for (size_t i = 0; i < sideband->count; i++)
+		close_ring(sideband, &sideband->rings[i]);
 	free(sideband);
 }
 

@@ -17,6 +17,9 @@ struct sideband;
 int sideband_open(int epoll_fd, struct sideband **ret_sideband);
 void sideband_close(struct sideband *sideband); /* NULL is allowed */
 
+/* This CPU came online: its ring is opened anew, 0 or -errno. What its old one held is lost. */
+int sideband_online(struct sideband *sideband, int cpu);
+
 /* All that is there; pids are of dwell's own namespace. */
 void sideband_take(struct sideband *sideband, void (*on_mapping)(void *context, u32 pid),
 		   void *context);

@@ -4,10 +4,14 @@
  * does not ask again. One small text file, in a directory that only its owner can write:
  *
  *	<boot id>
- *	<program> TAB <errno> TAB <v: the verifier's words, -: not> TAB <excerpt>
+ *	<program> TAB <errno> TAB <v: the verifier's words, once: likewise, not believed yet> TAB
+ *<excerpt>
  *
- * Only what the verifier itself said is kept, and only of a program that was itself named: a want
+ * Only what the verifier itself said is kept, and only of a program that was itself named: a lack
  * of privilege, memory or types may pass, and what libbpf refuses by itself is cheap to ask again.
+ * A lack of memory or descriptors can also lead to the verifier's words: libbpf takes a feature
+ * for absent if its trial fails, whatever the reason, and loads programs in another way. So a
+ * refusal is believed when a second capture meets it too, and is forgotten when one does not.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,13 +33,22 @@
 #define FILE_BYTES_MAX 65536
 #define LINE_BYTES     512
 
+#define BELIEVED "v"
+#define ONCE	 "once"
+
+/* libbpf's own words, in the verifier's place: a map that it did not make is the cause. */
+static bool is_from_libbpf(const struct failure *failure)
+{
+	return strstr(failure->excerpt, "is referenced but wasn't created");
+}
+
 /* What is said of a program that serves any function may be about the one that was chosen. */
 static bool is_final(const struct capture_probe *probe)
 {
 	const struct failure *failure = &probe->failure;
 
 	if (probe->spec->kind == PROBE_FENTRY || failure->gate != GATE_LOAD || !failure->is_named ||
-	    !failure->from_verifier)
+	    !failure->from_verifier || is_from_libbpf(failure))
 		return false;
 	switch (failure->err) {
 	case EINVAL:
@@ -77,10 +90,14 @@ static void apply_line(struct capture *capture, char *line)
 
 	if (!probe || !origin || !rest || text_parse_u64(number, 1, 4095, &err))
 		return;
+	if (strcmp(origin, BELIEVED)) {
+		probe->is_refused_once = true;
+		return;
+	}
 	probe->failure = (struct failure){
 		.gate = GATE_LOAD,
 		.err = (int)err,
-		.from_verifier = origin[0] == 'v',
+		.from_verifier = true,
 		.is_named = true,
 		.from_cache = true,
 	};
@@ -155,20 +172,27 @@ static void keep_other_lines(const struct capture *capture, FILE *to)
 static void write_lines(const struct capture *capture, FILE *file)
 {
 	for (size_t i = 0; i < capture->config.probe_count; i++) {
-		const struct failure *failure = &capture->probes[i].failure;
+		const struct capture_probe *probe = &capture->probes[i];
+		const struct failure *failure = &probe->failure;
+		bool is_believed = failure->from_cache || probe->is_refused_once;
 
-		if (is_final(&capture->probes[i]))
-			fprintf(file, "%s\t%d\t%c\t%.*s\n", capture->probes[i].spec->program,
-				failure->err, failure->from_verifier ? 'v' : '-',
-				(int)strcspn(failure->excerpt, "\n"), failure->excerpt);
+		if (is_final(probe))
+			fprintf(file, "%s\t%d\t%s\t%.*s\n", probe->spec->program, failure->err,
+				is_believed ? BELIEVED : ONCE, (int)strcspn(failure->excerpt, "\n"),
+				failure->excerpt);
 	}
 }
 
+/* A refusal that was not known, or one that is not there any more. */
 static bool found_something_new(const struct capture *capture)
 {
-	for (size_t i = 0; i < capture->config.probe_count; i++)
-		if (is_final(&capture->probes[i]) && !capture->probes[i].failure.from_cache)
+	for (size_t i = 0; i < capture->config.probe_count; i++) {
+		const struct capture_probe *probe = &capture->probes[i];
+
+		if (is_final(probe) ? !probe->failure.from_cache
+				    : probe->is_refused_once && !probe->failure.err)
 			return true;
+	}
 	return false;
 }
 

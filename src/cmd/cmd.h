@@ -9,14 +9,7 @@
 #include <stdbool.h>
 
 #include "../../abi/types.h"
-#include "../symbolize/fetched_names.h"
-
-enum exit_status {
-	EXIT_OK = 0,
-	EXIT_FAILED = 1,
-	EXIT_USAGE = 64,
-	EXIT_UNSUPPORTED = 77, /* not possible on this host */
-};
+#include "../base/exit_status.h"
 
 struct command {
 	const char *name;
@@ -30,23 +23,8 @@ bool cmd_common_option(int option);
 /* --color=auto|always|never, of what goes to stdout: 0, or -EINVAL, told. */
 int cmd_parse_color(const char *when, bool *ret_color);
 
-/* --pid and --tid, of what is in a session: 0, or -EINVAL, told. */
-int cmd_parse_ids(const char *option, const char *list, u32 *ids, size_t max, size_t *ret_count);
-
-/* --kind=cpu|blocked, of samples: 0, or -EINVAL, told. */
-int cmd_parse_kind(const char *name, u32 *ret_kind);
-
 /* "cpu.user", or "blocked" for all that begin so: 0, or -EINVAL, told with all that there are. */
 int cmd_parse_state(const char *option, const char *name, const char **ret_state);
-
-/* --debuginfod[=TIME]; NULL: none was given: 0, or -EINVAL, told. */
-int cmd_parse_debuginfod(const char *time, struct fetch_request *ret_request);
-
-/*
- * FILE@FROM-TO, unless a file has that very name: 0, or -errno, told. The path is the caller's to
- * free, also after an error.
- */
-int cmd_parse_session(const char *text, char **ret_path, u64 *ret_from_ns, u64 *ret_to_ns);
 
 /*
  * What could not be written must not look like success; a reader that has left is no error. The

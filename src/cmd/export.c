@@ -19,8 +19,7 @@
 #include "../store/reader.h"
 #include "apart.h"
 #include "cmd.h"
-
-#define IDS_MAX 256
+#include "session_options.h"
 
 static const char usage[] =
 	"Usage: dwell export -f FORMAT [OPTIONS] FILE[@FROM-TO]\n"
@@ -59,7 +58,7 @@ struct options {
 	const struct exporter *exporter;
 	struct export_options export;
 	struct profile_filter filter;
-	u32 pids[IDS_MAX], tids[IDS_MAX];
+	struct session_part part;
 	char *path; /* without the part; ours */
 	const char *output;
 	struct windows windows; /* the part */
@@ -68,18 +67,10 @@ struct options {
 };
 
 static const struct option longs[] = {
+	SESSION_OPTIONS_LONGS,
 	{"format", required_argument, NULL, 'f'},
 	{"output", required_argument, NULL, 'o'},
-	{"kind", required_argument, NULL, 'K'},
-	{"state", required_argument, NULL, 'z'},
-	{"pid", required_argument, NULL, 'p'},
-	{"tid", required_argument, NULL, 't'},
-	{"kernel", no_argument, NULL, 'k'},
 	{"weight", required_argument, NULL, 'w'},
-	{"debuginfod", optional_argument, NULL, 'd'},
-	{"verbose", no_argument, NULL, 'v'},
-	{"quiet", no_argument, NULL, 'q'},
-	{"help", no_argument, NULL, 'h'},
 	{0},
 };
 
@@ -122,57 +113,49 @@ static int parse_option(int option, struct options *options)
 	case 'o':
 		options->output = strcmp(optarg, "-") ? optarg : NULL;
 		return 0;
-	case 'K':
-		options->filter.one_kind = true;
-		return cmd_parse_kind(optarg, &options->filter.kind);
-	case 'z':
-		return cmd_parse_state("--state", optarg, &options->filter.state);
-	case 'p':
-		options->filter.pids = options->pids;
-		return cmd_parse_ids("--pid", optarg, options->pids, IDS_MAX,
-				     &options->filter.pid_count);
-	case 't':
-		options->filter.tids = options->tids;
-		return cmd_parse_ids("--tid", optarg, options->tids, IDS_MAX,
-				     &options->filter.tid_count);
-	case 'k':
-		options->filter.kernel = true;
-		return 0;
 	case 'w':
 		return parse_weight(options);
-	case 'd':
-		options->filter.name_frames = fetched_names;
-		options->filter.name_request = &options->debuginfod;
-		return cmd_parse_debuginfod(optarg, &options->debuginfod);
-	case 'h':
-		options->help = true;
-		return 0;
 	}
-	return cmd_common_option(option) ? 0 : -EINVAL;
+	return -EINVAL;
+}
+
+/* What was asked for, as readers of stacks and of windows want it. */
+static void take_part(struct options *options)
+{
+	options->windows.from_ns = options->part.from_ns;
+	options->windows.to_ns = options->part.to_ns;
+	options->filter = profile_filter_of(&options->part);
+	options->filter.windows = &options->windows;
+	if (!options->debuginfod.limit_ms)
+		return;
+	options->filter.name_frames = fetched_names;
+	options->filter.name_request = &options->debuginfod;
 }
 
 static int parse(int argc, char **argv, struct options *options)
 {
-	int option;
+	struct session_options session = {
+		.part = &options->part, .debuginfod = &options->debuginfod, .path = &options->path};
+	int option, err;
 
-	while ((option = getopt_long(argc, argv, "f:o:p:t:hvq", longs, NULL)) != -1)
-		if (parse_option(option, options))
+	while ((option = getopt_long(argc, argv, "f:o:" SESSION_OPTIONS_SHORTS, longs, NULL)) !=
+	       -1) {
+		err = session_option(option, &session);
+		if (err == -ENOENT)
+			err = parse_option(option, options);
+		if (err)
 			return -EINVAL;
+	}
+	options->help = session.help;
 	if (options->help)
 		return 0;
 	if (!options->exporter) {
 		log_error("export needs a format: dwell export -f svg -o flame.svg FILE.dwell");
 		return -EINVAL;
 	}
-	if (argc - optind != 1) {
-		log_error(optind < argc ? "export takes one session, but got '%s' too"
-					: "export needs a session: dwell export -f svg FILE.dwell",
-			  argv[optind + (optind < argc)]);
-		return -EINVAL;
-	}
-	options->filter.windows = &options->windows;
-	return cmd_parse_session(argv[optind], &options->path, &options->windows.from_ns,
-				 &options->windows.to_ns);
+	err = session_argument(argc, argv, "export", "dwell export -f svg FILE.dwell", &session);
+	take_part(options);
+	return err;
 }
 
 struct reading {
@@ -278,17 +261,51 @@ static int export_session(const void *context)
 }
 
 /*
+ * A device, a pipe, or a link such as /dev/stdout. Another user's link could lead to any file of
+ * the caller's, so it is not followed; nor is a regular file at its end that is somebody else's.
+ */
+static int open_other(const char *path, const struct stat *there, const struct person *person)
+{
+	bool is_link = S_ISLNK(there->st_mode);
+	struct stat st;
+	int fd;
+
+	if (is_link && there->st_uid != 0 && !person_is_owner(person, there->st_uid))
+		return -ELOOP;
+	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | (is_link ? 0 : O_NOFOLLOW));
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) ||
+	    (S_ISREG(st.st_mode) && (!person_is_owner(person, st.st_uid) || ftruncate(fd, 0)))) {
+		close(fd);
+		return -EACCES;
+	}
+	return fd;
+}
+
+static const char *output_refusal(int err)
+{
+	if (err == -ELOOP)
+		return "it is a symbolic link of another user";
+	if (err == -EEXIST)
+		return "it belongs to another user";
+	return strerror(-err);
+}
+
+/*
  * A plain file is complete or not there: it has a name beside its own until all is written. What is
  * no plain file, such as a device, is written into. *ret_temporary is NULL then.
  */
-static int open_file(const char *path, char **ret_temporary)
+static int open_file(const char *path, const struct person *person, char **ret_temporary)
 {
 	struct stat st;
 	int fd;
 
-	if (!lstat(path, &st) && !S_ISREG(st.st_mode)) {
-		fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
-		return fd < 0 ? -errno : fd;
+	if (!lstat(path, &st)) {
+		if (!S_ISREG(st.st_mode))
+			return open_other(path, &st, person);
+		if (!person_is_owner(person, st.st_uid))
+			return -EEXIST;
 	}
 	if (asprintf(ret_temporary, "%s.XXXXXX", path) < 0) {
 		*ret_temporary = NULL;
@@ -308,7 +325,7 @@ static int open_output(const char *path, char **ret_temporary)
 	err = person_begin(&person);
 	if (err)
 		return err;
-	fd = open_file(path, ret_temporary);
+	fd = open_file(path, &person, ret_temporary);
 	person_end(&person);
 	if (fd < 0)
 		return fd;
@@ -351,11 +368,11 @@ static int run(struct options *options)
 	err = options->output ? open_output(options->output, &temporary) : 0;
 	if (err) {
 		log_error("cannot write %s: %s; name a file in a folder that is yours with -o",
-			  options->output, strerror(-err));
+			  options->output, output_refusal(err));
 		return EXIT_FAILED;
 	}
-	status =
-		apart_run(export_session, &(struct reading){options, db_fd, wal_fd}, db_fd, wal_fd);
+	status = apart_run(export_session, &(struct reading){options, db_fd, wal_fd}, db_fd, wal_fd,
+			   &options->debuginfod);
 	return temporary ? close_output(temporary, options->output, status) : status;
 }
 

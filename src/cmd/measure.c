@@ -43,7 +43,7 @@ static u32 choose_seed(void)
 	return seed ? seed : 1;
 }
 
-void measure_defaults(struct follow_options *options)
+void measure_defaults(struct engine_options *options)
 {
 	options->stacks = (struct stack_options){
 		.freq = FREQ_DEFAULT,
@@ -58,7 +58,7 @@ void measure_defaults(struct follow_options *options)
 	options->alloc = (struct alloc_options){.interval = ALLOC_INTERVAL};
 }
 
-static int take_freq(struct follow_options *options, const char *value)
+static int take_freq(struct engine_options *options, const char *value)
 {
 	u64 freq;
 
@@ -71,7 +71,7 @@ static int take_freq(struct follow_options *options, const char *value)
 	return 0;
 }
 
-static int take_min_block(struct follow_options *options, const char *value)
+static int take_min_block(struct engine_options *options, const char *value)
 {
 	if (text_parse_duration(value, 1, MIN_BLOCK_NS_MAX, &options->stacks.min_block_ns)) {
 		log_error("--min-block takes a time of up to 1000s, " TEXT_TIME_FORMS ", not '%s'",
@@ -81,7 +81,7 @@ static int take_min_block(struct follow_options *options, const char *value)
 	return 0;
 }
 
-static int take_seed(struct follow_options *options, const char *value)
+static int take_seed(struct engine_options *options, const char *value)
 {
 	u64 seed;
 
@@ -93,7 +93,7 @@ static int take_seed(struct follow_options *options, const char *value)
 	return 0;
 }
 
-static int take_unwind_rows(struct follow_options *options, const char *value)
+static int take_unwind_rows(struct engine_options *options, const char *value)
 {
 	u64 rows;
 
@@ -106,7 +106,7 @@ static int take_unwind_rows(struct follow_options *options, const char *value)
 	return 0;
 }
 
-static int take_stack_option(struct follow_options *options, int option, const char *value)
+static int take_stack_option(struct engine_options *options, int option, const char *value)
 {
 	switch (option) {
 	case MEASURE_FREQ:
@@ -161,25 +161,18 @@ static void print_wrapped(const char *text)
 /* Who asks for help gets it instead of a measurement. */
 static void list_signals(void)
 {
-	static const char *const costs[] = {
-		[COST_FREE] = "free",
-		[COST_CHEAP] = "cheap",
-		[COST_PER_EVENT] = "per event",
-		[COST_DANGEROUS] = "dangerous",
-	};
-
 	puts("signals, their cost, and what they measure:");
 	for (int id = 1; id < SIGNAL_LIMIT; id++)
 		if (offered_view(id)) {
 			printf("  %-10s %-10s ", signal_rows[id].name,
-			       costs[offered_view(id)->cost]);
+			       cost_names[offered_view(id)->cost]);
 			print_wrapped(signal_rows[id].signal->about);
 		}
 	puts("'dwell record -a -d 10 -s LIST' measures them, 'dwell report FILE --signal NAME' "
 	     "shows\none in detail; docs/NAME.md explains it and its cost.");
 }
 
-static int take_signals(struct follow_options *options, const char *value)
+static int take_signals(struct engine_options *options, const char *value)
 {
 	if (!strcmp(value, "help")) {
 		list_signals();
@@ -195,6 +188,7 @@ static int take_signals(struct follow_options *options, const char *value)
 			return -EINVAL;
 		}
 		options->signals.chosen |= 1ULL << id;
+		options->alloc.is_chosen |= id == SIG_ALLOC;
 	}
 	return 0;
 }
@@ -212,7 +206,7 @@ static int take_time(const char *option, const char *value, u64 most_ns, u64 *re
 	return -EINVAL;
 }
 
-static int take_stacks(struct follow_options *options, const char *value)
+static int take_stacks(struct engine_options *options, const char *value)
 {
 	if (strncmp(value, "1/", 2) ||
 	    text_parse_u64(value + 2, 1, STACK_ONE_IN_MAX, &options->signals.stack_one_in)) {
@@ -231,7 +225,7 @@ static int take_size(const char *option, const char *value, u64 *ret_bytes)
 	return -EINVAL;
 }
 
-static int take_alloc_option(struct follow_options *options, int option, const char *value)
+static int take_alloc_option(struct engine_options *options, int option, const char *value)
 {
 	switch (option) {
 	case MEASURE_ALLOC_EVERY:
@@ -250,7 +244,7 @@ static int take_alloc_option(struct follow_options *options, int option, const c
 	}
 }
 
-static int take_signal_option(struct follow_options *options, int option, const char *value)
+static int take_signal_option(struct engine_options *options, int option, const char *value)
 {
 	switch (option) {
 	case MEASURE_SIGNALS:
@@ -267,7 +261,7 @@ static int take_signal_option(struct follow_options *options, int option, const 
 	}
 }
 
-static int take_tier(struct follow_options *options, const char *value)
+static int take_tier(struct engine_options *options, const char *value)
 {
 	if (strcasecmp(value, "A") && strcasecmp(value, "B")) {
 		log_error("--tier is A (scheduler only) or B (system calls too), not '%s'", value);
@@ -277,7 +271,7 @@ static int take_tier(struct follow_options *options, const char *value)
 	return 0;
 }
 
-static int take_label(struct follow_options *options, const char *value)
+static int take_label(struct engine_options *options, const char *value)
 {
 	const char *equals = strchr(value, '=');
 
@@ -293,7 +287,7 @@ static int take_label(struct follow_options *options, const char *value)
 	return 0;
 }
 
-int measure_duration(struct follow_options *options, const char *value)
+int measure_duration(struct engine_options *options, const char *value)
 {
 	if (!text_parse_seconds(value, NS_PER_MS, DURATION_MAX_S * NS_PER_S, &options->duration_ns))
 		return 0;
@@ -302,7 +296,7 @@ int measure_duration(struct follow_options *options, const char *value)
 	return -EINVAL;
 }
 
-int measure_limit(struct follow_options *options, const char *value)
+int measure_limit(struct engine_options *options, const char *value)
 {
 	if (governor_parse(value, &options->overhead_limit)) {
 		log_error("--max-overhead is a percentage above 0, as in --max-overhead 1%%, not "
@@ -314,7 +308,7 @@ int measure_limit(struct follow_options *options, const char *value)
 	return 0;
 }
 
-int measure_take(struct follow_options *options, int option, const char *value)
+int measure_take(struct engine_options *options, int option, const char *value)
 {
 	switch (option) {
 	case MEASURE_OUTPUT:

@@ -8,7 +8,7 @@
 
 #include <getopt.h>
 
-#include "follow.h"
+#include "../engine/engine.h"
 
 enum measure_option {
 	MEASURE_OUTPUT = 'o',
@@ -31,6 +31,7 @@ enum measure_option {
 	MEASURE_KERNEL,
 	MEASURE_LIVE,
 	MEASURE_FORCE,
+	MEASURE_DRY_RUN, /* of run and record only */
 };
 
 /* For getopt_long(): rows of the command's own table, and letters of its own string. */
@@ -83,15 +84,15 @@ enum measure_option {
 	"  --force              alloc: continue whatever it costs\n"
 
 /* What holds if no option says otherwise; before the first measure_take(). */
-void measure_defaults(struct follow_options *options);
+void measure_defaults(struct engine_options *options);
 
 /* -d: 0; -EINVAL, reported on stderr. */
-int measure_duration(struct follow_options *options, const char *value);
+int measure_duration(struct engine_options *options, const char *value);
 
 /* --max-overhead: 0; -EINVAL, told on stderr. */
-int measure_limit(struct follow_options *options, const char *value);
+int measure_limit(struct engine_options *options, const char *value);
 
 /* 0; -ENOENT if the option is none of these; -EINVAL, told on stderr. */
-int measure_take(struct follow_options *options, int option, const char *value);
+int measure_take(struct engine_options *options, int option, const char *value);
 
 #endif

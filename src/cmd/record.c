@@ -13,12 +13,13 @@
 
 static const char usage[] =
 	"Usage: dwell record [-o FILE] [-d TIME] [-a | -p PIDS | ...] [--tier A|B]\n"
+	"                    [--rotate TIME [--keep N]]\n"
 	"                    [--max-overhead PERCENT] [-F HZ] [--min-block TIME]\n"
 	"                    [--no-stacks] [--lines] [--inline] [--seed N]\n"
 	"                    [-s SIGNALS] [--slow TIME] [--pair-limit TIME]\n"
 	"                    [--stacks 1/N] [--unwind-rows N]\n"
 	"                    [--alloc-every SIZE] [--kernel[=SIZE]] [--live] [--force]\n"
-	"                    [--label NAME=VALUE]... [--note TEXT] [-v] [-q]\n"
+	"                    [--label NAME=VALUE]... [--note TEXT] [--dry-run] [-v] [-q]\n"
 	"                    [-- COMMAND [ARGS]]\n"
 	"\n"
 	"Record where the time of threads goes into a session file, in windows of a\n"
@@ -30,13 +31,20 @@ static const char usage[] =
 	"  -o, --output FILE    write the session to FILE (default: a new\n"
 	"                       dwell-YYYYmmdd-HHMMSS.dwell)\n"
 	"  -d, --duration TIME  stop after TIME: seconds, or 500ms, 1.5s, 90s, 2m, "
-	"1h\n" SELECT_USAGE
+	"1h\n"
+	"  --rotate TIME        begin a new file after each TIME, without a gap:\n"
+	"                       FILE.0001.dwell, FILE.0002.dwell, ...; at least 1s\n"
+	"  --keep N             with --rotate: keep the newest N files of this recording,\n"
+	"                       the one being written included; at least 2 (default: "
+	"all)\n" SELECT_USAGE
 	"  --tier A|B           A: hook the scheduler only (default without a command);\n"
 	"                       B: hook system calls and page faults too\n"
 	"  --max-overhead PCT   limit dwell's own cost to PCT of the host's CPU time\n"
 	"                       (default 5%; with a command: no limit): above it, thin\n"
 	"                       rates first, then switch parts off; restore all of it\n"
 	"                       when the cost drops\n" MEASURE_SIGNALS_USAGE MEASURE_STACKS_USAGE
+	"  --dry-run            print the plan (hooks, fallbacks, memory, expected cost),\n"
+	"                       and measure nothing\n"
 	"  --label NAME=VALUE   store a parameter of the workload in the session\n"
 	"  --note TEXT          store a sentence in the session\n"
 	"  -v, --verbose        print messages of libbpf and the kernel too\n"
@@ -45,20 +53,44 @@ static const char usage[] =
 	"\n"
 	"Exit status: that of the command, if there is one; else 0, 1 if the session is\n"
 	"not complete, 77 if this host cannot run dwell, 64 for wrong usage.\n"
-	"Overhead: about 150 ns per context switch of a measured thread; with --tier B\n"
+	"Overhead: 0.3 to 0.9 us per context switch of a measured thread; with --tier B\n"
 	"also 0.3 us per system call and 0.2 us per page fault.\n"
 	"\n"
 	"Examples:\n"
 	"  sudo dwell record -a -d 10\n"
 	"  sudo dwell record -p 812 -o db.dwell --label clients=50\n"
 	"  sudo dwell record -o build.dwell -- make -j4\n"
-	"  sudo dwell record -a -d 10 -s block,runq --slow 20ms\n";
+	"  sudo dwell record -a -d 10 -s block,runq --slow 20ms\n"
+	"  sudo dwell record -a -o flight.dwell --rotate 60s --keep 30\n";
+
+enum { OPTION_ROTATE = 0x300, OPTION_KEEP };
+
+#define ROTATE_MAX_S (366 * 86400ULL)
+#define KEEP_MAX     1000000
 
 struct options {
-	struct follow_options follow;
+	struct engine_options engine;
 	char output[64]; /* the default name */
-	bool help;
+	bool help, is_dry_run;
 };
+
+static int take_rotate(struct engine_options *options, const char *value)
+{
+	if (!text_parse_seconds(value, NS_PER_S, ROTATE_MAX_S * NS_PER_S, &options->rotate_ns))
+		return 0;
+	log_error("--rotate takes a time from 1s to %llus: seconds, or " TEXT_TIME_FORMS
+		  ", not '%s'",
+		  ROTATE_MAX_S, value);
+	return -EINVAL;
+}
+
+static int take_keep(struct engine_options *options, const char *value)
+{
+	if (!text_parse_u64(value, 2, KEEP_MAX, &options->keep))
+		return 0;
+	log_error("--keep is a number of files from 2 to %d, not '%s'", KEEP_MAX, value);
+	return -EINVAL;
+}
 
 static int take_option(struct options *options, int option)
 {
@@ -66,16 +98,23 @@ static int take_option(struct options *options, int option)
 
 	switch (option) {
 	case 'd':
-		return measure_duration(&options->follow, optarg);
+		return measure_duration(&options->engine, optarg);
+	case OPTION_ROTATE:
+		return take_rotate(&options->engine, optarg);
+	case OPTION_KEEP:
+		return take_keep(&options->engine, optarg);
+	case MEASURE_DRY_RUN:
+		options->is_dry_run = true;
+		return 0;
 	case 'h':
 		options->help = true;
 		return 0;
 	default:
 		if (cmd_common_option(option))
 			return 0;
-		err = select_take(&options->follow.selection, option, optarg);
+		err = select_take(&options->engine.selection, option, optarg);
 		if (err == -ENOENT)
-			err = measure_take(&options->follow, option, optarg);
+			err = measure_take(&options->engine, option, optarg);
 		return err;
 	}
 }
@@ -83,9 +122,15 @@ static int take_option(struct options *options, int option)
 /* A command is what is followed; tasks are chosen without one. */
 static int check_choice(const struct options *options)
 {
-	const struct selection *selection = &options->follow.selection;
+	const struct selection *selection = &options->engine.selection;
 
-	if (!options->follow.command)
+	if (options->engine.keep && !options->engine.rotate_ns) {
+		log_error(
+			"--keep says how many files of --rotate stay: add --rotate, as in --rotate "
+			"60s, or leave it out");
+		return -EINVAL;
+	}
+	if (!options->engine.command)
 		return select_finish(selection);
 	if (!selection->all && !selection->count)
 		return 0;
@@ -98,8 +143,11 @@ static int parse(int argc, char **argv, struct options *options)
 {
 	static const struct option longs[] = {
 		{"duration", required_argument, NULL, 'd'},
+		{"rotate", required_argument, NULL, OPTION_ROTATE},
+		{"keep", required_argument, NULL, OPTION_KEEP},
 		{"verbose", no_argument, NULL, 'v'},
 		{"quiet", no_argument, NULL, 'q'},
+		{"dry-run", no_argument, NULL, MEASURE_DRY_RUN},
 		{"help", no_argument, NULL, 'h'},
 		MEASURE_LONGS,
 		SELECT_LONGS,
@@ -107,21 +155,21 @@ static int parse(int argc, char **argv, struct options *options)
 	};
 	int option;
 
-	measure_defaults(&options->follow);
-	options->follow.again.command = "record";
+	measure_defaults(&options->engine);
+	options->engine.again.command = "record";
 	while ((option = getopt_long(argc, argv, "+hvqd:" MEASURE_LETTERS SELECT_LETTERS, longs,
 				     NULL)) != -1) {
 		if (take_option(options, option))
 			return -EINVAL;
-		again_note(&options->follow.again, longs, option, optarg);
+		run_again_note(&options->engine.again, longs, option, optarg);
 	}
 	if (optind < argc)
-		options->follow.command = argv + optind;
+		options->engine.command = argv + optind;
 	if (options->help)
 		return 0;
 	/* Whoever looks at a host that works for others is not to be in their way. */
-	if (!options->follow.command && !options->follow.max_overhead)
-		measure_limit(&options->follow, GOVERNOR_RECORD_LIMIT);
+	if (!options->engine.command && !options->engine.max_overhead)
+		measure_limit(&options->engine, GOVERNOR_RECORD_LIMIT);
 	return check_choice(options);
 }
 
@@ -130,14 +178,14 @@ static void name_output(struct options *options)
 	time_t now = time(NULL);
 	struct tm local;
 
-	if (options->follow.output)
+	if (options->engine.output)
 		return;
 	localtime_r(&now, &local);
 	strftime(options->output, sizeof(options->output), "dwell-%Y%m%d-%H%M%S.dwell", &local);
-	options->follow.output = options->output;
+	options->engine.output = options->output;
 }
 
-static void tell_result(const struct follow_result *result, const char *path)
+static void tell_result(const struct engine_result *result, const char *path)
 {
 	log_info("%.1f s in %llu window%s, %.1f MB: 'dwell report %s' shows it%s",
 		 (double)result->wall_ns / 1e9, (unsigned long long)result->windows,
@@ -145,10 +193,44 @@ static void tell_result(const struct follow_result *result, const char *path)
 		 result->is_complete ? "" : "; it is not complete");
 }
 
+/* Those that are there still, but for what somebody else did with them. */
+static void tell_kept(const struct rotation *rotation, const char *output, char *to, size_t size)
+{
+	u64 kept = rotation->made - rotation->removed - rotation->missing;
+	char first[PATH_MAX], last[PATH_MAX];
+
+	rotation_name(output, rotation->number - kept + 1, first, sizeof(first));
+	rotation_name(output, rotation->number, last, sizeof(last));
+	/* Where one in between is missing, or an old one stayed, there is no range to name. */
+	if (kept > 1 && !rotation->missing && !rotation->not_removed)
+		snprintf(to, size, "%s to %s are kept", first, last);
+	else
+		snprintf(to, size, "%llu %s kept, the last is %s", (unsigned long long)kept,
+			 kept == 1 ? "is" : "are", last);
+}
+
+static void tell_files(const struct engine_result *result, const char *output)
+{
+	const struct rotation *rotation = &result->rotation;
+	char kept[2 * PATH_MAX + 32];
+
+	tell_kept(rotation, output, kept, sizeof(kept));
+	log_info("%.1f s in %llu window%s, %llu file%s: %s, %llu %s removed%s; 'dwell report FILE' "
+		 "shows one",
+		 (double)result->wall_ns / 1e9, (unsigned long long)result->windows,
+		 result->windows == 1 ? "" : "s", (unsigned long long)rotation->made,
+		 rotation->made == 1 ? "" : "s", kept, (unsigned long long)rotation->removed,
+		 rotation->removed == 1 ? "is" : "are",
+		 result->is_complete ? "" : "; not all are complete");
+	log_verbose("from one file to the next: %.1f ms at most, and %.1f ms to complete the old "
+		    "one",
+		    (double)rotation->longest_ns / 1e6, (double)rotation->longest_end_ns / 1e6);
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct options options = {0};
-	struct follow_result result;
+	struct engine_result result;
 
 	if (parse(argc, argv, &options)) {
 		fputs("Try 'dwell record --help'.\n", stderr);
@@ -158,11 +240,15 @@ int cmd_record(int argc, char **argv)
 		fputs(usage, stdout);
 		return EXIT_OK;
 	}
+	if (options.is_dry_run)
+		return engine_dry_run(&options.engine);
 	name_output(&options);
-	options.follow.show_progress = isatty(STDERR_FILENO) && log_level() == LOG_NORMAL;
-	follow_run(&options.follow, &result);
-	if (result.is_reportable)
-		tell_result(&result, options.follow.output);
+	options.engine.show_progress = isatty(STDERR_FILENO) && log_level() == LOG_NORMAL;
+	engine_run(&options.engine, &result);
+	if (result.is_reportable && options.engine.rotate_ns)
+		tell_files(&result, options.engine.output);
+	else if (result.is_reportable && !result.misplaced)
+		tell_result(&result, options.engine.output);
 	files_close(&result.files, result.files_end);
 	return result.status;
 }

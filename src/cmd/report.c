@@ -13,8 +13,9 @@
 #include "../base/text.h"
 #include "../model/signal.h"
 #include "../store/reader.h"
-#include "apart.h"
 #include "cmd.h"
+#include "print_session.h"
+#include "session_options.h"
 
 static const char usage[] =
 	"Usage: dwell report [OPTIONS] FILE[@FROM-TO]\n"
@@ -65,17 +66,20 @@ struct options {
 };
 
 static const struct option longs[] = {
-	{"pid", required_argument, NULL, 'p'},	{"tid", required_argument, NULL, 't'},
-	{"threads", no_argument, NULL, 'T'},	{"kernel", no_argument, NULL, 'k'},
-	{"top", required_argument, NULL, 'n'},	{"cpus", no_argument, NULL, 'C'},
-	{"execs", no_argument, NULL, 'x'},	{"stacks", no_argument, NULL, 's'},
-	{"by", required_argument, NULL, 'b'},	{"sort", required_argument, NULL, 'S'},
-	{"kind", required_argument, NULL, 'K'}, {"state", required_argument, NULL, 'z'},
-	{"why", required_argument, NULL, 'w'},	{"signal", required_argument, NULL, 'g'},
-	{"histograms", no_argument, NULL, 'H'}, {"debuginfod", optional_argument, NULL, 'd'},
-	{"json", no_argument, NULL, 'j'},	{"color", required_argument, NULL, 'c'},
-	{"verbose", no_argument, NULL, 'v'},	{"quiet", no_argument, NULL, 'q'},
-	{"help", no_argument, NULL, 'h'},	{0},
+	SESSION_OPTIONS_LONGS,
+	{"threads", no_argument, NULL, 'T'},
+	{"top", required_argument, NULL, 'n'},
+	{"cpus", no_argument, NULL, 'C'},
+	{"execs", no_argument, NULL, 'x'},
+	{"stacks", no_argument, NULL, 's'},
+	{"by", required_argument, NULL, 'b'},
+	{"sort", required_argument, NULL, 'S'},
+	{"why", required_argument, NULL, 'w'},
+	{"signal", required_argument, NULL, 'g'},
+	{"histograms", no_argument, NULL, 'H'},
+	{"json", no_argument, NULL, 'j'},
+	{"color", required_argument, NULL, 'c'},
+	{0},
 };
 
 /* The place of the word in the list, which NULL ends. */
@@ -112,12 +116,6 @@ static int parse_stacks_option(int option, struct report_options *report)
 		report->sort = (enum stacks_sort)place;
 		report->stacks = true;
 		return err;
-	case 'K':
-		report->one_kind = report->stacks = true;
-		return cmd_parse_kind(optarg, &report->kind);
-	case 'z':
-		report->stacks = true;
-		return cmd_parse_state("--state", optarg, &report->state);
 	case 'w':
 		return cmd_parse_state("--why", optarg, &report->why);
 	}
@@ -153,30 +151,17 @@ static int parse_signals(const char *list, u64 *signals)
 	return 0;
 }
 
-static int parse_option(int option, struct options *options)
+static int parse_option(int option, struct report_options *report)
 {
-	struct report_options *report = &options->report;
-
 	switch (option) {
-	case 'p':
-		return cmd_parse_ids("--pid", optarg, report->pids, REPORT_PIDS_MAX,
-				     &report->pid_count);
-	case 't':
-		return cmd_parse_ids("--tid", optarg, report->tids, REPORT_PIDS_MAX,
-				     &report->tid_count);
 	case 'T':
 		report->threads = true;
 		return 0;
 	case 's':
 	case 'b':
 	case 'S':
-	case 'K':
-	case 'z':
 	case 'w':
 		return parse_stacks_option(option, report);
-	case 'k':
-		report->kernel = true;
-		return 0;
 	case 'n':
 		return parse_top(optarg, &report->top);
 	case 'C':
@@ -190,30 +175,36 @@ static int parse_option(int option, struct options *options)
 	case 'H':
 		report->histograms = true;
 		return 0;
-	case 'd':
-		return cmd_parse_debuginfod(optarg, &report->debuginfod);
 	case 'j':
 		report->json = true;
 		return 0;
 	case 'c':
 		return cmd_parse_color(optarg, &report->color);
-	case 'h':
-		options->help = true;
-		return 0;
 	}
-	return cmd_common_option(option) ? 0 : -EINVAL;
+	return -EINVAL;
 }
 
 static int parse(int argc, char **argv, struct options *options)
 {
+	struct session_options session = {.part = &options->report.part,
+					  .debuginfod = &options->report.debuginfod,
+					  .path = &options->path};
 	int option;
 
 	cmd_parse_color("auto", &options->report.color);
-	while ((option = getopt_long(argc, argv, "p:t:hvq", longs, NULL)) != -1)
-		if (parse_option(option, options))
+	while ((option = getopt_long(argc, argv, SESSION_OPTIONS_SHORTS, longs, NULL)) != -1) {
+		int err = session_option(option, &session);
+
+		if (err == -ENOENT)
+			err = parse_option(option, &options->report);
+		if (err)
 			return -EINVAL;
+	}
+	options->help = session.help;
 	if (options->help)
 		return 0;
+	if (options->report.part.one_kind || options->report.part.state)
+		options->report.stacks = true;
 	if (options->report.signals && (options->report.why || options->report.stacks)) {
 		log_error("--signal shows signals by themselves: leave out --why, --stacks, and "
 			  "what goes with them");
@@ -224,14 +215,7 @@ static int parse(int argc, char **argv, struct options *options)
 			  "with it");
 		return -EINVAL;
 	}
-	if (argc - optind != 1) {
-		log_error(optind < argc ? "report takes one session, but got '%s' too"
-					: "report needs a session: dwell report FILE.dwell",
-			  argv[optind + (optind < argc)]);
-		return -EINVAL;
-	}
-	return cmd_parse_session(argv[optind], &options->path, &options->report.from_ns,
-				 &options->report.to_ns);
+	return session_argument(argc, argv, "report", "dwell report FILE.dwell", &session);
 }
 
 /*
@@ -250,33 +234,13 @@ static void find_columns(struct report_options *options)
 		options->columns = (int)wanted;
 }
 
-/* What the child needs: it was opened as whoever we are, and is read as nobody. */
-struct reading {
-	const struct options *options;
-	int db_fd, wal_fd;
-};
-
-static int print_session(const void *context)
-{
-	const struct reading *reading = context;
-	struct session *session;
-	int err =
-		session_open_fds(reading->db_fd, reading->wal_fd, reading->options->path, &session);
-
-	if (err)
-		return EXIT_FAILED;
-	err = report_print(session_db(session), &reading->options->report, stdout);
-	session_close(session);
-	return err ? EXIT_FAILED : EXIT_OK;
-}
-
-static int read_session(const struct options *options)
+static int read_session(struct options *options)
 {
 	_cleanup_close_ int db_fd = -1, wal_fd = -1;
 
 	if (session_open_files(options->path, &db_fd, &wal_fd))
 		return EXIT_FAILED;
-	return apart_run(print_session, &(struct reading){options, db_fd, wal_fd}, db_fd, wal_fd);
+	return print_session(&options->report, options->path, db_fd, wal_fd, stdout);
 }
 
 int cmd_report(int argc, char **argv)

@@ -7,15 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../base/cleanup.h"
 #include "../base/clock.h"
 #include "../base/log.h"
 #include "../base/text.h"
-#include "../report/report.h"
-#include "../store/reader.h"
-#include "apart.h"
 #include "cmd.h"
-#include "target.h"
+#include "print_session.h"
+#include "../engine/target_command.h"
 
 static const char usage[] =
 	"Usage: dwell trace PROBE... [options] [-a | -p PID | -- COMMAND [ARG...]]\n"
@@ -198,53 +195,26 @@ static void on_window(void *context, struct capture *capture, struct live_config
 /* --- afterwards --- */
 
 /* A command's own output is on stdout: then the report is beside it, on stderr. */
-struct reading {
-	struct report_options report;
-	bool has_command;
-	int db_fd, wal_fd;
-};
-
-static int print_session(const void *context)
+static int print_report(const struct trace *trace, const struct engine_result *result)
 {
-	const struct reading *reading = context;
-	struct session *session;
-	int err = session_open_fds(reading->db_fd, reading->wal_fd, "the session", &session);
-
-	if (err)
-		return EXIT_FAILED;
-	err = report_print(session_db(session), &reading->report,
-			   reading->has_command ? stderr : stdout);
-	session_close(session);
-	return err ? EXIT_FAILED : EXIT_OK;
-}
-
-static int print_report(const struct trace *trace, const struct follow_result *result)
-{
-	struct reading reading = {
-		.report = {.json = trace->json,
-			   .signals = trace->follow.signals.chosen,
-			   .session = trace->follow.output},
-		.has_command = trace->follow.command != NULL,
+	struct report_options report = {
+		.json = trace->json,
+		.signals = trace->engine.signals.chosen,
+		.session = trace->engine.output,
 	};
-	_cleanup_close_ int db_fd = -1, wal_fd = -1;
-	int err = files_reopen(&result->files, result->files_end, &db_fd, &wal_fd);
 
-	reading.db_fd = db_fd;
-	reading.wal_fd = wal_fd;
-	if (err)
-		log_error("cannot read the session again: %s; is /proc mounted?", strerror(-err));
-	return err ? EXIT_FAILED : apart_run(print_session, &reading, db_fd, wal_fd);
+	return print_result(&report, result, trace->engine.command ? stderr : stdout);
 }
 
 static int measure(struct trace *trace)
 {
-	struct follow_result result;
+	struct engine_result result;
 	int shown = EXIT_OK;
 
-	trace->follow.signals.chosen = 1ULL << SIG_FUNC;
+	trace->engine.signals.chosen = 1ULL << SIG_FUNC;
 	if (trace->by == FUNC_BY_STACK)
-		trace->follow.signals.chosen |= 1ULL << SIG_FUNCSTACK;
-	trace->follow.extra = (struct follow_extra){
+		trace->engine.signals.chosen |= 1ULL << SIG_FUNCSTACK;
+	trace->engine.extra = (struct engine_extra){
 		.probes = trace->probes,
 		.probe_count = trace->probe_count,
 		.one_in = trace->one_in,
@@ -255,7 +225,7 @@ static int measure(struct trace *trace)
 		.on_look = on_look,
 		.on_window = on_window,
 	};
-	follow_run(&trace->follow, &result);
+	engine_run(&trace->engine, &result);
 	if (result.is_reportable)
 		shown = print_report(trace, &result);
 	files_close(&result.files, result.files_end);
@@ -266,7 +236,7 @@ static int run(struct trace *trace)
 {
 	int err;
 
-	if (trace->follow.command && target_find(trace->follow.command[0]))
+	if (trace->engine.command && target_find(trace->engine.command[0]))
 		return EXIT_CANNOT_EXEC;
 	err = prepare(trace);
 	if (err == -EOPNOTSUPP)

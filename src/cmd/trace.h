@@ -9,7 +9,7 @@
 #include "../../abi/func.h"
 #include "../../abi/records.h"
 #include "../worker/finding.h"
-#include "follow.h"
+#include "../engine/engine.h"
 
 #define TRACE_WORDS_MAX	 64
 #define TRACE_LIMIT	 64 /* places that a pattern may have, unless --limit says otherwise */
@@ -72,7 +72,7 @@ enum trace_program {
 };
 
 struct trace {
-	struct follow_options follow;
+	struct engine_options engine;
 	bool json, help, force, count_only, dry_run, no_classes;
 	u32 limit;
 	u8 by, by_arg; /* enum func_by */

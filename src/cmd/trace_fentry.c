@@ -10,6 +10,7 @@
 
 #include "../base/cleanup.h"
 #include "../base/log.h"
+#include "../base/pattern.h"
 #include "trace.h"
 
 /* They do not return, and what fexit puts around a call stays for as long as that lasts. */
@@ -31,7 +32,7 @@ static const char *const never_returning[] = {
 static bool returns(const char *function)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(never_returning); i++)
-		if (sites_fits(never_returning[i], function))
+		if (pattern_matches(never_returning[i], function))
 			return false;
 	return true;
 }

@@ -14,9 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/caller.h"
 #include "../base/cleanup.h"
 #include "../base/log.h"
-#include "foreign.h"
+#include "../engine/target_files.h"
 #include "trace.h"
 
 #define CONF_PATTERN "/etc/ld.so.conf.d/*.conf"
@@ -36,10 +37,10 @@ static const char *const library_dirs[] = {
 static int open_file(const char *path)
 {
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = caller_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
 		return fd;
 	close(fd);
@@ -62,13 +63,13 @@ static bool is_meant(const char *path, const char *name)
 
 static int open_mapping(int proc_fd, u64 begin, u64 end)
 {
-	struct foreign foreign = {0};
+	struct target_files files = {0};
 	struct file_facts facts;
-	int err = foreign_mapped_facts(&foreign, proc_fd, begin, end, &facts), fd;
+	int err = target_mapped_facts(&files, proc_fd, begin, end, &facts), fd;
 
 	if (err)
 		return err;
-	fd = foreign_mapped_open(&foreign, proc_fd, begin, end, &facts);
+	fd = target_mapped_open(&files, proc_fd, begin, end, &facts);
 	return fd < 0 ? -EACCES : fd;
 }
 
@@ -76,7 +77,7 @@ static int open_mapping(int proc_fd, u64 begin, u64 end)
 static int open_mapped(pid_t pid, const char *name, bool *ret_is_deleted)
 {
 	int maps_fd = -1;
-	_cleanup_close_ int proc_fd = foreign_process_maps((u32)pid, &maps_fd);
+	_cleanup_close_ int proc_fd = target_process_maps((u32)pid, &maps_fd);
 	_cleanup_fclose_ FILE *maps = proc_fd < 0 ? NULL : fdopen(maps_fd, "r");
 	_cleanup_free_ char *line = NULL;
 	size_t room = 0;

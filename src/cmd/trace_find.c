@@ -12,16 +12,8 @@
 
 #include "../base/cleanup.h"
 #include "../base/log.h"
-#include "../base/utf8.h"
-#include "foreign.h"
+#include "../engine/target_files.h"
 #include "trace.h"
-
-#if defined(__x86_64__)
-/* rdi, rsi, rdx, rcx, r8, r9: in words of struct pt_regs. */
-static const u8 argument_registers[FUNC_ARGS_MAX] = {14, 13, 12, 11, 9, 8};
-#else
-static const u8 argument_registers[FUNC_ARGS_MAX] = {0, 1, 2, 3, 4, 5};
-#endif
 
 static bool is_pattern(const char *name)
 {
@@ -29,47 +21,6 @@ static bool is_pattern(const char *name)
 }
 
 /* --- one place --- */
-
-static void set_label(const struct trace_word *word, const char *name, char ret_label[LABEL_BYTES])
-{
-	const char *slash = strrchr(word->file, '/');
-	const char *file = slash ? slash + 1 : word->file;
-	char whole[LABEL_BYTES + 256];
-
-	snprintf(whole, sizeof(whole), "%s%s%s", file, *file ? ":" : "", name);
-	utf8_copy(ret_label, LABEL_BYTES, whole, strlen(whole));
-}
-
-struct trace_place *trace_place_add(struct trace *trace, const struct trace_word *word,
-				    const char *label)
-{
-	struct trace_place *place;
-
-	if (trace->place_count == FUNC_PLACES_MAX) {
-		log_error("more than %d probe sites: choose fewer, or a narrower pattern",
-			  FUNC_PLACES_MAX);
-		return NULL;
-	}
-	place = &trace->places[trace->place_count];
-	*place = (struct trace_place){
-		.kind = word->kind,
-		.has_entry = !word->at_return,
-		.has_return = word->at_return,
-		.spec = {.label = trace->place_count + 1,
-			 .role = word->role ? word->role : FUNC_COUNT,
-			 .by = trace->by,
-			 .by_arg = trace->by_arg,
-			 .key = trace->key,
-			 .is_kernel = word->kind == TRACE_KERNEL,
-			 .has_class = !trace->no_classes},
-	};
-	set_label(word, label, place->label);
-	for (size_t i = 0; i < FUNC_ARGS_MAX; i++)
-		place->spec.args[i] = (struct func_arg){
-			.kind = FUNC_ARG_REGISTER, .place = argument_registers[i], .size = 8};
-	trace->place_count++;
-	return place;
-}
 
 static void take_usdt_args(struct trace_place *place, const struct site *site)
 {
@@ -223,12 +174,12 @@ static int take_site(struct trace *trace, const struct trace_word *word, int fd,
 /* Debug symbols that are installed beside it, as distributions have them. */
 static void add_debug_file(struct worker *worker, struct finding_file *file)
 {
-	struct foreign foreign = {0};
-	_cleanup_close_ int proc_fd = foreign_process((u32)getpid()), fd = -1;
+	struct target_files files = {0};
+	_cleanup_close_ int proc_fd = target_process((u32)getpid()), fd = -1;
 
 	if (file->is_full || proc_fd < 0)
 		return;
-	fd = foreign_debug_open(&foreign, proc_fd, file->build_id, file->build_id_size, true);
+	fd = target_debug_open(&files, proc_fd, file->build_id, file->build_id_size, true);
 	if (fd >= 0)
 		worker_finding_debug(worker, fd, file);
 }

@@ -10,6 +10,7 @@
 
 #include "../base/cleanup.h"
 #include "../base/log.h"
+#include "../base/pattern.h"
 #include "trace.h"
 
 #define FIELDS_SKIPPED 8 /* bytes: what all tracepoints have, which programs do not get to see */
@@ -55,7 +56,7 @@ int trace_find_kernel(struct trace *trace, const struct trace_word *word)
 	int err = 0;
 
 	while (file && !err && fgets(line, sizeof(line), file)) {
-		if (!trace_read_symbol(line, name) || !sites_fits(word->name, name) ||
+		if (!trace_read_symbol(line, name) || !pattern_matches(word->name, name) ||
 		    !strcmp(name, last) || (is_pattern && strchr(name, '.')))
 			continue;
 		strcpy(last, name);

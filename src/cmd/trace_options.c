@@ -203,15 +203,15 @@ static int take_option(struct trace *trace, int option, const char *value)
 	case OPTION_LIMIT:
 		return take_limit(trace, value);
 	case 'd':
-		return measure_duration(&trace->follow, value);
+		return measure_duration(&trace->engine, value);
 	case OPTION_SLOW:
 		trace->is_streaming = true;
-		return measure_take(&trace->follow, MEASURE_SLOW, value);
+		return measure_take(&trace->engine, MEASURE_SLOW, value);
 	case OPTION_TID:
-		return select_take(&trace->follow.selection, SELECT_TID, value);
+		return select_take(&trace->engine.selection, SELECT_TID, value);
 	}
-	err = measure_take(&trace->follow, option, value);
-	return err == -ENOENT ? select_take(&trace->follow.selection, option, value) : err;
+	err = measure_take(&trace->engine, option, value);
+	return err == -ENOENT ? select_take(&trace->engine.selection, option, value) : err;
 }
 
 static size_t words_of(const struct trace *trace, enum func_role role)
@@ -297,9 +297,9 @@ static int check_words(const struct trace *trace)
 
 static int check_choice(struct trace *trace)
 {
-	struct selection *selection = &trace->follow.selection;
+	struct selection *selection = &trace->engine.selection;
 
-	if (trace->follow.command) {
+	if (trace->engine.command) {
 		if (!selection->all && !selection->count)
 			return 0;
 		log_error("a command is measured with its children only: leave out -a, -p and "
@@ -315,13 +315,13 @@ static int check_choice(struct trace *trace)
 
 static void set_defaults(struct trace *trace)
 {
-	measure_defaults(&trace->follow);
-	trace->follow.again.command = "trace";
+	measure_defaults(&trace->engine);
+	trace->engine.again.command = "trace";
 	trace->limit = TRACE_LIMIT;
-	trace->follow.tier = TIER_A;
-	trace->follow.signals.slow_ns = 0;
-	trace->follow.stacks.freq = 0;
-	trace->follow.stacks.no_blocks = true;
+	trace->engine.tier = TIER_A;
+	trace->engine.signals.slow_ns = 0;
+	trace->engine.stacks.freq = 0;
+	trace->engine.stacks.no_blocks = true;
 }
 
 int trace_parse(int argc, char **argv, struct trace *trace)
@@ -359,11 +359,11 @@ int trace_parse(int argc, char **argv, struct trace *trace)
 	while ((option = getopt_long(argc, argv, "+hvqnd:o:u:k:t:U:p:a", longs, NULL)) != -1) {
 		if (take_option(trace, option, optarg))
 			return -EINVAL;
-		again_note(&trace->follow.again, longs, option, optarg);
+		run_again_note(&trace->engine.again, longs, option, optarg);
 	}
 	if (trace->help)
 		return 0;
 	if (optind < argc)
-		trace->follow.command = argv + optind;
+		trace->engine.command = argv + optind;
 	return check_words(trace) ? -EINVAL : check_choice(trace);
 }

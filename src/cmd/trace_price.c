@@ -13,19 +13,13 @@
 #include "../base/cleanup.h"
 #include "../base/clock.h"
 #include "../base/log.h"
+#include "../base/pattern.h"
 #include "trace.h"
 
 #define SAMPLE_ONE   16	 /* one in so many, at first */
 #define SAMPLE_LEAST 256 /* and at last */
 
-/* Nanoseconds, as measured on x86-64 of 2023; docs/func.md has how. */
-static const double trap_ns[] = {
-	[PRICE_UNKNOWN] = 5500,
-	[PRICE_NOP5] = 500, /* 230, where the kernel replaces it, from 6.18 on */
-	[PRICE_EMULATED] = 500,
-	[PRICE_STEPPED] = 5500,
-};
-#define RETURN_TRAP_NS 600.0
+/* Nanoseconds, as measured on x86-64 of 2023; docs/func.md has how. Traps are in site_price.c. */
 #define FENTRY_NS      50.0 /* each of fentry and fexit; not measured, more than is heard of */
 #define KPROBE_NS      150.0
 #define KRETPROBE_NS   250.0
@@ -132,7 +126,7 @@ static const char *const nmi_kernel[] = {
 static bool is_among(const char *name, const char *const *patterns, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (sites_fits(patterns[i], name))
+		if (pattern_matches(patterns[i], name))
 			return true;
 	return false;
 }
@@ -185,7 +179,7 @@ static double return_trap_of(const struct trace_place *place)
 {
 	if (!place->has_return)
 		return 0;
-	return place->return_count ? trap_ns[PRICE_STEPPED] : RETURN_TRAP_NS;
+	return place->return_count ? site_trap_ns(PRICE_STEPPED) : SITE_RETURN_TRAP_NS;
 }
 
 /* What one hit costs without our programs. */
@@ -197,7 +191,7 @@ static double trap_of(const struct trace_place *place)
 		return ends_of(place) * FENTRY_NS;
 	if (place->kind == TRACE_KERNEL)
 		return (place->has_entry ? KPROBE_NS : 0) + (place->has_return ? KRETPROBE_NS : 0);
-	return (place->has_entry ? trap_ns[place->price] : 0) + return_trap_of(place);
+	return (place->has_entry ? site_trap_ns(place->price) : 0) + return_trap_of(place);
 }
 
 static double price_of(const struct trace_place *place, bool is_sampled)
@@ -232,7 +226,7 @@ void trace_tell_prices(const struct trace *trace)
 
 static double budget_of(const struct trace *trace)
 {
-	double limit = trace->follow.overhead_limit;
+	double limit = trace->engine.overhead_limit;
 
 	return limit > 0 ? limit * (double)sysconf(_SC_NPROCESSORS_ONLN) : TRACE_CORE_SHARE;
 }
@@ -300,7 +294,7 @@ int trace_check_rate(struct trace *trace, struct worker *worker, struct queue *q
 	u64 hits[FUNC_PLACES_MAX] = {0};
 	double cost, sampled, budget = budget_of(trace);
 
-	if (!trace->list_counts[TRACE_ENTER] || trace->follow.command)
+	if (!trace->list_counts[TRACE_ENTER] || trace->engine.command)
 		return 0;
 	if (count_hits(trace, worker, queue, hits))
 		return 0; /* the measurement itself tells why */

@@ -158,12 +158,12 @@ void trace_stream(struct trace *trace, const struct session_files *files)
 	_cleanup_close_ int db_fd = -1, wal_fd = -1;
 	struct reading reading = {
 		.window = trace->slow_window++,
-		.has_command = trace->follow.command != NULL,
+		.has_command = trace->engine.command != NULL,
 	};
 
 	if (files_reopen_live(files, &db_fd, &wal_fd))
 		return;
 	reading.db_fd = db_fd;
 	reading.wal_fd = wal_fd;
-	apart_run(print_calls, &reading, db_fd, wal_fd);
+	apart_run(print_calls, &reading, db_fd, wal_fd, NULL);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../base/cleanup.h"
+#include "../base/descriptors.h"
 #include "doctor.h"
 
 const char *const cause_names[CAUSE_COUNT] = {
@@ -316,11 +317,21 @@ static bool silent(const struct facts *facts, struct finding *finding)
 
 static bool descriptors(const struct facts *facts, struct finding *finding)
 {
+	bool is_hosts = finding->failure.err == ENFILE;
+
 	(void)facts;
-	if (finding->failure.err != EMFILE && finding->trigger_result != -EMFILE)
+	if (finding->failure.err != EMFILE && finding->trigger_result != -EMFILE && !is_hosts)
 		return false;
-	say(&finding->cause, CAUSE_DESCRIPTORS, "the limit of open files is too low for it");
-	mend(&finding->cause, "ulimit -n 1024, then retry");
+	if (is_hosts)
+		say(&finding->cause, CAUSE_DESCRIPTORS,
+		    "the host has reached its limit of open files (fs.file-max)");
+	else
+		say(&finding->cause, CAUSE_DESCRIPTORS,
+		    "the limit of open files (ulimit -n), %llu, is too low for it%s%s",
+		    (unsigned long long)descriptors_limit(),
+		    finding->failure.excerpt[0] ? ": " : "", finding->failure.excerpt);
+	mend(&finding->cause, "%s, then retry",
+	     is_hosts ? "raise it with sysctl" : "ulimit -n 1024");
 	return true;
 }
 
@@ -332,6 +343,12 @@ static bool memory(const struct facts *facts, struct finding *finding)
 		      facts_kernel_is_before(facts, 5, 11) &&
 		      !facts_has_capability(facts, CAP_SYS_RESOURCE);
 
+	if (finding->failure.err == EAGAIN) {
+		say(&finding->cause, CAUSE_MEMORY,
+		    "there was not enough memory to start a thread, or too many are running");
+		mend(&finding->cause, "free some, or raise ulimit -u");
+		return true;
+	}
 	if (finding->failure.err != ENOMEM && !locked)
 		return false;
 	say(&finding->cause, CAUSE_MEMORY, "there was not enough%s memory for it",
@@ -364,10 +381,10 @@ static bool unexplained(const struct facts *facts, struct finding *finding)
 void cause_find(const struct facts *facts, struct finding *finding)
 {
 	static bool (*const rules[])(const struct facts *, struct finding *) = {
+		descriptors, /* first: without one, no fact that is read from a file is known */
 		no_proc,
 		inside_user_namespace,
 		missing_capability,
-		descriptors,
 		memory,
 		too_old,
 		kernel_config,

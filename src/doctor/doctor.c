@@ -9,6 +9,7 @@
 
 #include "../../signals/canary/canary.h"
 #include "../base/clock.h"
+#include "../base/descriptors.h"
 #include "../base/log.h"
 #include "kconfig.h"
 #include "trigger.h"
@@ -282,8 +283,8 @@ static int start_helpers(struct clinic *clinic)
 		err = trigger_start(&clinic->trigger);
 	if (err)
 		log_error("cannot start the doctor's helper processes: %s; "
-			  "see ulimit -u and the free memory",
-			  strerror(-err));
+			  "%s",
+			  strerror(-err), descriptors_advice(-err));
 	return err;
 }
 
@@ -316,11 +317,15 @@ int doctor_run(bool with_host, bool with_signals, void (*progress)(const char *f
 	return err;
 }
 
-void doctor_explain(const struct failure *failure, struct cause *ret_cause)
+void doctor_explain(const struct failure *failure, const struct probe *probe,
+		    struct cause *ret_cause)
 {
-	struct finding finding = {.feature = &features[0], .failure = *failure};
+	struct feature feature = features[0];
+	struct finding finding = {.feature = &feature, .failure = *failure};
 	struct facts facts;
 
+	if (probe)
+		feature.probe = *probe;
 	facts_read(&facts, NULL);
 	cause_find(&facts, &finding);
 	*ret_cause = finding.cause;

@@ -73,8 +73,12 @@ struct finding {
 /* From a failure to its cause; used for a single refusal too. */
 void cause_find(const struct facts *facts, struct finding *finding);
 
-/* Why a capture failed on its way to one of the core's hooks, for a command that must say so. */
-void doctor_explain(const struct failure *failure, struct cause *ret_cause);
+/*
+ * Why a capture failed on its way to a hook, for a command that must say so. probe: the hook; NULL:
+ * one of the core.
+ */
+void doctor_explain(const struct failure *failure, const struct probe *probe,
+		    struct cause *ret_cause);
 
 /* One line about the host: good, or what is wrong and how to mend it. */
 struct check {
@@ -124,8 +128,6 @@ struct signal_finding {
 	struct cause cause;
 	bool has_target; /* else its hooks are chosen by whoever uses it, and nothing was tried */
 };
-
-extern const char *const cost_names[]; /* by enum cost_class */
 
 struct signals_trial {
 	const struct facts *facts;

@@ -68,6 +68,22 @@ static void check_seccomp(const struct facts *facts, struct check *check)
 		check_set(check, CHECK_OK, "", "no filter");
 }
 
+/* Of dwell's own processes that parse: without either they have no privilege all the same. */
+static void check_sandbox(const struct facts *facts, struct check *check)
+{
+	const char *filters = facts->has_seccomp ? "seccomp" : "no seccomp";
+
+	if (facts->has_seccomp && facts->landlock_version)
+		check_set(check, CHECK_OK, "", "%s, Landlock ABI %d", filters,
+			  facts->landlock_version);
+	else
+		check_set(check, CHECK_NOTE,
+			  facts->has_seccomp ? "boot with lsm=landlock,... (Linux 5.13 or newer)"
+					     : "use a kernel with CONFIG_SECCOMP_FILTER=y",
+			  facts->landlock_version ? "%s, Landlock ABI %d" : "%s, no Landlock",
+			  filters, facts->landlock_version);
+}
+
 static void check_btf(const struct facts *facts, struct check *check)
 {
 	if (facts->btf_bytes < 0)
@@ -148,6 +164,7 @@ size_t environment_checks(const struct facts *facts, struct check checks[CHECKS_
 		{"privileges", check_privileges},
 		{"pids", check_pids},
 		{"seccomp", check_seccomp},
+		{"sandbox", check_sandbox},
 		{"btf", check_btf},
 		{"lockdown", check_lockdown},
 		{"tracefs", check_tracefs},

@@ -14,6 +14,7 @@
 
 #include "../../abi/config.h"
 #include "../base/cleanup.h"
+#include "../base/sandbox.h"
 #include "../base/text.h"
 #include "doctor.h"
 #include "kconfig.h"
@@ -58,7 +59,8 @@ static void read_status(struct facts *facts)
 	char line[256];
 	int mode;
 
-	facts->proc_readable = file != NULL;
+	/* Without a descriptor, /proc may be there all the same. */
+	facts->proc_readable = file || !access("/proc/self/status", F_OK);
 	while (file && fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "CapEff: %llx", &caps) == 1)
 			facts->capabilities = caps;
@@ -165,6 +167,8 @@ void facts_read(struct facts *facts, struct worker *worker)
 	facts->in_initial_userns = is_initial("/proc/self/ns/user", USERNS_INIT_INUM);
 	facts->in_initial_pidns = is_initial("/proc/self/ns/pid", PIDNS_INIT_INUM);
 	read_container(facts);
+	facts->has_seccomp = sandbox_has_filters();
+	facts->landlock_version = sandbox_landlock_version();
 	facts->memlock_is_limited = is_memlock_limited();
 	facts->lockdown = read_lockdown();
 	facts->tracefs = read_tracefs();

@@ -49,6 +49,8 @@ struct facts {
 	u64 capabilities; /* effective */
 	bool in_initial_userns;
 	bool in_initial_pidns;
+	bool has_seccomp;     /* filters of our own can be loaded */
+	int landlock_version; /* 0: there is none */
 	bool seccomp_filters;
 	char container[32]; /* what kind, by its traces; empty: none seen */
 	enum lockdown lockdown;

@@ -13,7 +13,7 @@
 #include "../base/text.h"
 #include "doctor.h"
 
-#define CPUS_MAX	   8192
+#define SYSFS_CPUS_MAX	   8192
 #define STEAL_LOOK_MS	   300
 #define STEAL_NOTE_PERCENT 1.0
 
@@ -21,7 +21,7 @@
 static void read_governor(char *ret_governor, size_t size)
 {
 	ret_governor[0] = '\0';
-	for (int cpu = 0; cpu < CPUS_MAX; cpu++) {
+	for (int cpu = 0; cpu < SYSFS_CPUS_MAX; cpu++) {
 		char path[96];
 
 		snprintf(path, sizeof(path),

@@ -88,7 +88,7 @@ ssize_t kconfig_job(int fd, const void *request, size_t request_size, void *repl
 
 	if (count > reply_size)
 		return -EMSGSIZE;
-	own = dup(fd);
+	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	file = own < 0 ? NULL : gzdopen(own, "r"); /* reads plain text just as well */
 	if (!file) {
 		if (own >= 0)

@@ -11,13 +11,6 @@
 #include "../base/log.h"
 #include "doctor.h"
 
-const char *const cost_names[] = {
-	[COST_FREE] = "free",
-	[COST_CHEAP] = "cheap",
-	[COST_PER_EVENT] = "per event",
-	[COST_DANGEROUS] = "dangerous",
-};
-
 /* What it is attached to is chosen by whoever uses it: there is nothing to be tried. */
 static bool has_no_target(const struct probe *probe)
 {
@@ -26,7 +19,8 @@ static bool has_no_target(const struct probe *probe)
 	case PROBE_URETPROBE:
 	case PROBE_UPROBE_MULTI:
 	case PROBE_USDT:
-		return !probe->path && !probe->is_late; /* a late one can be loaded at least */
+		return !probe->path &&
+		       !probe->is_deferred; /* a deferred one can be loaded at least */
 	case PROBE_FENTRY:
 	case PROBE_KPROBE:
 	case PROBE_KRETPROBE:

@@ -88,6 +88,15 @@ static u64 text_of(struct encoder *encoder, u32 value)
 	return text(encoder, profile_text(encoder->profile, value));
 }
 
+static void put_whole(struct encoder *encoder, struct proto *whole)
+{
+	if (whole->has_failed)
+		encoder->err = -ENOMEM;
+	else
+		gzip_write(&encoder->gzip, whole);
+	proto_free(whole);
+}
+
 /* The message that was built, as a field of the file. */
 static void put(struct encoder *encoder, u32 field)
 {
@@ -95,11 +104,7 @@ static void put(struct encoder *encoder, u32 field)
 
 	proto_message(&whole, field, &encoder->message);
 	encoder->message.size = 0;
-	if (whole.has_failed)
-		encoder->err = -ENOMEM;
-	else
-		gzip_write(&encoder->gzip, &whole);
-	proto_free(&whole);
+	put_whole(encoder, &whole);
 }
 
 static void put_number(struct encoder *encoder, u32 field, u64 value)
@@ -107,8 +112,7 @@ static void put_number(struct encoder *encoder, u32 field, u64 value)
 	struct proto whole = {0};
 
 	proto_number(&whole, field, value);
-	gzip_write(&encoder->gzip, &whole);
-	proto_free(&whole);
+	put_whole(encoder, &whole);
 }
 
 static void put_type(struct encoder *encoder, u32 field, const char *type, const char *unit)
@@ -370,8 +374,7 @@ static void put_strings(struct encoder *encoder)
 		struct proto whole = {0};
 
 		proto_bytes(&whole, PROFILE_STRING, value, strlen(value));
-		gzip_write(&encoder->gzip, &whole);
-		proto_free(&whole);
+		put_whole(encoder, &whole);
 	}
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "failure.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +13,43 @@ const char *const gate_names[GATE_COUNT] = {
 	[GATE_ATTACH] = "attach",
 	[GATE_DELIVERY] = "delivery",
 };
+
+bool failure_may_pass(int err)
+{
+	switch (err) {
+	case ENOMEM:
+	case EMFILE:
+	case ENFILE:
+	case ENOSPC:
+	case EAGAIN:
+	case EINTR:
+	case EIO:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool failure_is_shortage(int err)
+{
+	return err == ENOMEM || err == EMFILE || err == ENFILE;
+}
+
+int failure_shortage_in(const char *message)
+{
+	const char *minus = strrchr(message, '-');
+	char *end;
+	long err;
+
+	if (strstr(message, ": out of memory")) /* libelf's words */
+		return ENOMEM;
+	if (!minus || minus == message || !strchr(" (", minus[-1]))
+		return 0;
+	err = strtol(minus + 1, &end, 10);
+	if (end == minus + 1 || end[strspn(end, ").\n")] || err > INT_MAX)
+		return 0;
+	return failure_may_pass((int)err) ? (int)err : 0;
+}
 
 #define VERIFIER_BEGIN "BEGIN PROG LOAD LOG"
 #define VERIFIER_END   "END PROG LOAD LOG"

@@ -24,6 +24,19 @@ struct failure {
 	char *log;	    /* all that libbpf and the verifier said, or NULL */
 };
 
+/* A shortage or an accident, by its positive errno: the next attempt may work. */
+bool failure_may_pass(int err);
+
+/* Of memory or descriptors, by its positive errno. */
+bool failure_is_shortage(int err);
+
+/*
+ * libbpf gives another errno for the one it met, as ESRCH where it had no memory to read the
+ * kernel's types, but its message ends with the first: "x: -12", "x(-12)". 0 if it is none that may
+ * pass.
+ */
+int failure_shortage_in(const char *message);
+
 static inline void failure_clear(struct failure *failure)
 {
 	free(failure->log);

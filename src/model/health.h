@@ -24,7 +24,8 @@ struct health {
 	u64 processed; /* by the worker: checked and given to their signal */
 	u64 coalesced; /* detail dropped, event counted in its bucket */
 	u64 lost[LOSS_COUNT];
-	u64 queue_bytes;      /* size of the queue to the worker */
+	u64 ring_fill_max; /* bytes in the ring buffer when the reader came to empty it, at most */
+	u64 queue_bytes;   /* size of the queue to the worker */
 	u64 queue_high_water; /* most of it that was ever in use */
 	u64 latency_p99_ns;   /* from enqueued to processed; 0: nothing was processed */
 };

@@ -28,6 +28,16 @@ enum probe_kind {
 	PROBE_ITER,	  /* attached, then run by capture_run_iter() */
 };
 
+/* When a PROBE_ITER runs. */
+enum probe_run {
+	RUN_ON_DEMAND,	  /* when somebody calls capture_run_iter() for it */
+	RUN_BEFORE_START, /* before anything is followed; not for a command, which is not there yet
+			   */
+	RUN_AT_START, /* for what was there before; not for a command, which begins with its exec */
+	RUN_EACH_WINDOW,  /* when it ends; the last one, too */
+	RUN_AFTER_SWITCH, /* when the governor has switched its signal off or on for some threads */
+};
+
 /* Single events have their stack taken, or not (--stacks): the maps for that are large. */
 enum probe_stacks { PROBE_ANY, PROBE_WITHOUT_STACKS, PROBE_WITH_STACKS };
 
@@ -35,10 +45,13 @@ enum probe_stacks { PROBE_ANY, PROBE_WITHOUT_STACKS, PROBE_WITH_STACKS };
 #define PROBE_FILLS_MAX 2
 
 /* Groups of maps, as probes name them. */
-#define PROBE_ACCOUNTS "ledger_tasks", "ledger_pids", "ledger_cpus", "split_off"
-#define PROBE_STACKS                                                                               \
+#define PROBE_TASKS    "ledger_tasks", "ledger_pids" /* to look an account up */
+#define PROBE_ACCOUNTS PROBE_TASKS, "ledger_cpus", "split_off"
+#define PROBE_UNWIND                                                                               \
 	"unwind_rows", "unwind_pages", "unwind_modules", "unwind_mappings", "unwind_processes",    \
-		"unwind_requests", "stack_scratches", "stacks_seen"
+		"unwind_requests"
+#define PROBE_SCRATCH "stack_scratches", "stacks_seen"
+#define PROBE_STACKS  PROBE_UNWIND, PROBE_SCRATCH
 #define PROBE_SERIES                                                                               \
 	"series_index", "series_slots", "series_stripes", "series_free", "series_shares"
 #define PROBE_PAIRS "pairs"
@@ -70,11 +83,14 @@ struct probe_place {
 struct probe {
 	const char *program;	  /* its name in the BPF object */
 	enum probe_kind kind;	  /* how it is attached */
+	enum probe_run run;	  /* of a PROBE_ITER */
 	const char *source;	  /* BPF object; NULL: the main one */
 	bool is_optional;	  /* its signal has a meaning without it */
 	bool is_rare;		  /* its silence says nothing */
+	bool tells_again;	  /* an iterator: also for an ingest process that knows nothing */
 	enum probe_stacks stacks; /* for which of the two it is; the other has a probe of its own */
-	bool is_late;	       /* a uprobe, attached when a file that has its function is mapped */
+	bool is_deferred;      /* a uprobe, attached when a file that has its function is mapped */
+	bool yields_first;     /* the governor may take it from its signal, and leave the rest */
 	const char *wish;      /* the option by which alone it is wanted; NULL: it always is */
 	const char *companion; /* a program to be put into maps[0], a program array, or NULL */
 
@@ -84,6 +100,14 @@ struct probe {
 	 * hook that is looked for then, such as tp_btf. NULL: it is wanted in any case.
 	 */
 	const char *fallback_of;
+
+	/*
+	 * Another program at the same hook that calls this one, by way of an array, when there is
+	 * something to do for it: so the hook costs no second program otherwise. Where that one is
+	 * not attached, this one is, as others are. NULL: nobody calls it.
+	 */
+	const char *called_by;
+	const char *call_array; /* a map that the caller names among its own */
 
 	/* Maps that only its signal uses. A map that no wanted probe names is not created. */
 	const char *maps[PROBE_MAPS_MAX];
@@ -97,7 +121,7 @@ struct probe {
 	 */
 	const struct probe_place *places;
 	size_t place_count;
-	u32 owner; /* signal that it serves, if that does not list it among its probes; 0: none */
+	u32 owner; /* signal that it serves; 0 where signals list their own */
 
 	/* What it is attached to, as its kind needs it. */
 	const char *iterates; /* iter: over the entries of this map; NULL: its section says it */

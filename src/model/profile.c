@@ -271,7 +271,10 @@ static int make_marks(struct profile *profile)
 		function_called(profile, "[no stack]", PROFILE_NONE, FUNCTION_MARK);
 	profile->damaged_mark =
 		function_called(profile, "[damaged stack]", PROFILE_NONE, FUNCTION_MARK);
-	return profile->damaged_mark == PROFILE_NONE ? -ENOMEM : 0;
+	return profile->stop_marks[STOP_NONE] == PROFILE_NONE ||
+			       profile->damaged_mark == PROFILE_NONE
+		       ? -ENOMEM
+		       : 0;
 }
 
 static void count_quality(struct profile *profile)

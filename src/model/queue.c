@@ -186,6 +186,16 @@ bool queue_has_reached(const struct queue *queue, u64 end)
 	return queue->tail >= end;
 }
 
+/* The tail is the word of a process that may have been taken over: it must be within the queue. */
+void queue_take_over(struct queue *queue)
+{
+	u64 head = queue_end(queue);
+
+	queue->tail = atomic_load_explicit(&queue->shared->tail, memory_order_acquire);
+	if (head - queue->tail > queue->bytes || queue->tail % SLOT_ALIGN)
+		queue->tail = head;
+}
+
 bool queue_peek(struct queue *queue, const void **ret_data, size_t *ret_size)
 {
 	u64 head = atomic_load_explicit(&queue->shared->head, memory_order_acquire);

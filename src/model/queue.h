@@ -36,6 +36,8 @@ size_t queue_bytes(const struct queue *queue);
 /* Consumer's side. The data stays valid until the next call of queue_pop(). */
 bool queue_peek(struct queue *queue, const void **ret_data, size_t *ret_size);
 void queue_pop(struct queue *queue, enum record_verdict verdict, u64 now_ns);
+/* After another consumer has died: goes on where that one was. */
+void queue_take_over(struct queue *queue);
 int queue_wake_fd(const struct queue *queue); /* readable when there may be records */
 void queue_clear_wakes(const struct queue *queue);
 u64 queue_end(const struct queue *queue); /* of what is queued now, for queue_has_reached() */

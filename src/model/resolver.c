@@ -34,17 +34,30 @@ static bool place_data(struct resolver *resolver, u32 generation, u64 address,
 	return false;
 }
 
-static bool name_data(struct resolver *resolver, const struct place *at, char *ret_name,
-		      size_t size)
+static enum name_answer name_data(struct resolver *resolver, const struct place *at, char *ret_name,
+				  size_t size)
 {
 	(void)resolver;
 	(void)at;
 	(void)ret_name;
 	(void)size;
-	return false;
+	return NAME_ABSENT;
+}
+
+static void place_caller(struct resolver *resolver, u64 address, u64 callee,
+			 struct place *ret_place)
+{
+	(void)resolver;
+	(void)callee;
+	*ret_place = (struct place){.address = address - 1};
 }
 
 void resolver_none(struct resolver *ret_resolver)
 {
-	*ret_resolver = (struct resolver){place, describe, name, place_data, name_data};
+	*ret_resolver = (struct resolver){.place = place,
+					  .describe = describe,
+					  .name = name,
+					  .place_data = place_data,
+					  .name_data = name_data,
+					  .place_caller = place_caller};
 }

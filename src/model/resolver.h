@@ -43,6 +43,7 @@ enum name_source {
 	NAME_DEBUGINFOD,
 	NAME_KALLSYMS,
 	NAME_PERF_MAP,
+	NAME_LOST, /* nobody knows any more whether there is one */
 };
 
 /* One function at an address: the one that was called, and those inlined into it there. */
@@ -51,9 +52,16 @@ struct frame_name {
 	const char *file; /* NULL: not known, or not asked for */
 	u32 line;	  /* 0: likewise */
 	enum name_source source;
+	bool is_line_refused; /* the file has too much DWARF, or it took too long to read */
 };
 
 #define FRAME_NAMES_MAX 16
+
+enum name_answer {
+	NAME_FOUND,
+	NAME_ABSENT,  /* there is none */
+	NAME_PENDING, /* it is not known yet: ask again in the next window */
+};
 
 struct resolver {
 	/* Never fails: what is in no mapping is in module 0. generation 0: of the kernel. */
@@ -62,10 +70,14 @@ struct resolver {
 	void (*describe)(struct resolver *resolver, u32 module, struct module_info *ret_info);
 	/*
 	 * Innermost first: the last one is the function proper, the others were inlined into it.
-	 * At least one; it may have no name.
+	 * At least one, which may have no name; 0: that is not known yet, ask again in the next
+	 * window.
 	 */
 	size_t (*name)(struct resolver *resolver, const struct place *place,
 		       struct frame_name ret_names[FRAME_NAMES_MAX]);
+
+	/* This one will be asked for its name: it may be looked up meanwhile. NULL: it is not. */
+	void (*expect)(struct resolver *resolver, const struct place *place);
 
 	/*
 	 * The same for variables of files, and of the kernel (generation 0); false: it is none that
@@ -73,8 +85,12 @@ struct resolver {
 	 */
 	bool (*place_data)(struct resolver *resolver, u32 generation, u64 address,
 			   struct place *ret_place);
-	bool (*name_data)(struct resolver *resolver, const struct place *place, char *ret_name,
-			  size_t size);
+	enum name_answer (*name_data)(struct resolver *resolver, const struct place *place,
+				      char *ret_name, size_t size);
+
+	/* A frame of the kernel, and the frame that it called, or that interrupted it. */
+	void (*place_caller)(struct resolver *resolver, u64 address, u64 callee,
+			     struct place *ret_place);
 };
 
 /* One that knows nothing: every address is in module 0, and none has a name. */

@@ -33,6 +33,35 @@ int signal_find(const char *name, size_t length)
 	return 0;
 }
 
+static bool lists_map(const char *const *maps, const char *map)
+{
+	for (; maps && *maps; maps++)
+		if (!strcmp(*maps, map))
+			return true;
+	return false;
+}
+
+bool signal_map_fits_storage(const char *map, bool has_task_storage)
+{
+	for (int id = 1; id < SIGNAL_LIMIT; id++) {
+		const struct signal *signal = signal_rows[id].signal;
+
+		if (signal && lists_map(has_task_storage ? signal->maps_without_task_storage
+							 : signal->maps_with_task_storage,
+					map))
+			return false;
+	}
+	return true;
+}
+
+int signal_with_role(enum signal_role role, int from)
+{
+	for (int id = from; id < SIGNAL_LIMIT; id++)
+		if (signal_rows[id].signal && signal_rows[id].signal->role == role)
+			return id;
+	return 0;
+}
+
 const struct probe *signal_find_probe(const char *program, size_t length)
 {
 	for (int id = 0; id < SIGNAL_LIMIT; id++) {

@@ -8,6 +8,7 @@ struct entry {
 
 void stack_ids_init(struct stack_ids *ids, size_t max)
 {
+	ids->refer = NULL;
 	hash_init(&ids->young, sizeof(struct entry), sizeof(u64), max);
 	hash_init(&ids->old, sizeof(struct entry), sizeof(u64), max);
 }
@@ -36,7 +37,7 @@ bool stack_ids_put(struct stack_ids *ids, u64 key, u64 stack)
 	return true;
 }
 
-bool stack_ids_find(struct stack_ids *ids, u64 key, u64 *ret_stack)
+static bool find(struct stack_ids *ids, u64 key, u64 *ret_stack)
 {
 	const struct entry *entry = hash_find(&ids->young, &key);
 
@@ -49,5 +50,16 @@ bool stack_ids_find(struct stack_ids *ids, u64 key, u64 *ret_stack)
 		return false;
 	*ret_stack = entry->stack;
 	stack_ids_put(ids, key, *ret_stack); /* it is in use, and so outlives the others */
+	return true;
+}
+
+bool stack_ids_find(struct stack_ids *ids, u64 key, u64 *ret_stack)
+{
+	u64 stack;
+
+	if (!find(ids, key, &stack) ||
+	    (stack && ids->refer && !ids->refer(ids->refer_context, stack)))
+		return false;
+	*ret_stack = stack;
 	return true;
 }

@@ -21,6 +21,12 @@
 #define STACK_IDS_MAX (128u << 10)
 
 struct stack_ids {
+	/*
+	 * Set by the signal that gets stacks: something in the session's file refers to this stack.
+	 * False: it is forgotten. NULL: nobody wants to know.
+	 */
+	bool (*refer)(void *context, u64 stack);
+	void *refer_context;
 	struct hash young; /* when it is full, it becomes the old one, which is forgotten */
 	struct hash old;
 };
@@ -31,7 +37,8 @@ void stack_ids_free(struct stack_ids *ids);
 /* False: there is no memory. */
 bool stack_ids_put(struct stack_ids *ids, u64 key, u64 stack);
 
-/* False: it was not told, or is forgotten. */
+/* For a row of the session's file, which then has the stack. False: it was not sent, or is
+ * forgotten. */
 bool stack_ids_find(struct stack_ids *ids, u64 key, u64 *ret_stack);
 
 #endif

@@ -4,6 +4,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+const char *const cost_names[] = {
+	[COST_FREE] = "free",
+	[COST_CHEAP] = "cheap",
+	[COST_PER_EVENT] = "per event",
+	[COST_DANGEROUS] = "dangerous",
+};
+
 void remark(struct remarks *remarks, const char *format, ...)
 {
 	va_list args;

@@ -54,6 +54,8 @@ enum cost_class {
 	COST_DANGEROUS, /* may slow down what it measures; is sampled, or refused unless forced */
 };
 
+extern const char *const cost_names[]; /* by enum cost_class */
+
 /* Rows that a signal lists besides its series: of a table of its own. */
 struct signal_list {
 	const char *name;    /* heading, and key in JSON */

@@ -13,6 +13,7 @@
 #include "../base/hash.h"
 #include "../model/health.h"
 #include "../model/profile.h"
+#include "account.h"
 #include "report.h"
 #include "signals.h"
 
@@ -24,12 +25,6 @@ struct findings;
 #define DIGEST_CPUS_MAX	   4096
 #define DIGEST_TEXT	   256
 #define DIGEST_COMM	   64 /* 15 bytes, each perhaps U+FFFD */
-
-/* Time in each state, of one thread or of many. */
-struct account {
-	u64 ns[STATE_LIMIT];
-	u64 count[STATE_LIMIT];
-};
 
 /* A cause of a thread's time; opens with its key. */
 struct cause {
@@ -134,6 +129,7 @@ struct thread {
 	u32 pid, tid;
 	u64 process_start_ns, start_ns;
 	u64 begin_ns, end_ns; /* of all that is known of it, not only of the slice */
+	u64 account_ns;	      /* since when it is measured: in an earlier file, maybe */
 	u64 counted_ns;	      /* up to when voluntary and the like were counted */
 	u64 threads;	      /* more than 1: it stands for that many */
 	bool is_sum;	      /* of dead threads whose records were lost: it has no begin */
@@ -199,7 +195,8 @@ struct syscall_row {
 struct hook {
 	char name[64], fallback_of[64], failure[DIGEST_TEXT];
 	bool is_attached;
-	bool is_rare; /* its silence says nothing */
+	bool is_rare;	 /* its silence says nothing */
+	bool is_counted; /* else the two are not known: the kernel's clock was not to be had */
 	u64 events, bpf_ns;
 	u64 measured_ns; /* the time in which these were counted; 0: not told, then all of it */
 	bool is_scaled;	 /* by window, in scaled_ns; sessions of before 0.2 are not */
@@ -308,9 +305,10 @@ void digest_free(struct digest *digest);
 /* The parts of digest_read(): tables into memory, and what follows from them. */
 int digest_read_tables(sqlite3 *db, struct digest *digest);
 void digest_sort(struct digest *digest); /* threads and processes; indices hold from then on */
-int digest_index(struct digest *digest); /* threads by id */
+int digest_index(struct digest *digest); /* threads by their id in the session */
 int digest_read_ledger(sqlite3 *db, struct digest *digest);
 int digest_read_culprits(sqlite3 *db, struct digest *digest);
+int digest_index_tids(struct digest *digest);
 int digest_group(struct digest *digest);
 int digest_group_services(struct digest *digest);
 
@@ -354,23 +352,5 @@ static inline u64 digest_span(const struct digest *digest)
 u64 thread_wall_ns(const struct digest *digest, const struct thread *thread);
 void thread_account(const struct digest *digest, const struct thread *thread,
 		    struct account *ret_account);
-
-void account_add(struct account *to, const struct account *from);
-u64 account_sum(const struct account *account);
-u64 account_cpu(const struct account *account);
-u64 account_runq(const struct account *account);
-
-/* Neither at work nor kept from it: it waits for work, or sleeps as it wished. */
-bool state_is_idle(int state);
-u64 account_idle(const struct account *account);
-
-/*
- * What is of interest: not idle, already made, and not waiting for a child, which has its own
- * account.
- */
-u64 account_busy(const struct account *account);
-
-/* The same without waits for another process's doing, or for one does not know what. */
-u64 account_work(const struct account *account);
 
 #endif

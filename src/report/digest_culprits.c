@@ -6,37 +6,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../base/text.h"
 #include "../store/query.h"
 #include "digest.h"
 
 #define LIMITS_MAX   65536
 #define COUNTERS_MAX 65536
-
-struct thread_id {
-	s64 id; /* the key */
-	u32 thread;
-};
-
-int digest_index(struct digest *digest)
-{
-	hash_init(&digest->by_id, sizeof(struct thread_id), sizeof(s64), DIGEST_THREADS_MAX);
-	for (size_t i = 0; i < digest->thread_count; i++) {
-		struct thread_id *id = hash_add(&digest->by_id, &digest->threads[i].id);
-
-		if (!id)
-			return -ENOMEM;
-		id->thread = (u32)i;
-	}
-	return 0;
-}
-
-s64 digest_thread_by_id(const struct digest *digest, s64 id)
-{
-	const struct thread_id *found = hash_find(&digest->by_id, &id);
-
-	return found ? (s64)found->thread : -1;
-}
 
 /* The thread of a row that is in the slice and wanted: its index, or -1. */
 static s64 thread_of(const struct digest *digest, sqlite3_stmt *row)
@@ -207,64 +181,6 @@ int digest_read_culprits(sqlite3 *db, struct digest *digest)
 		err = query_table(db, tables[i].table, tables[i].columns, NULL, tables[i].on_row,
 				  digest);
 	return err;
-}
-
-bool digest_counter(const struct digest *digest, const char *name, const char *subject,
-		    u64 *ret_growth)
-{
-	for (size_t i = 0; i < digest->counter_count; i++) {
-		const struct counter *counter = &digest->counters[i];
-
-		if (strcmp(counter->name, name) || strcmp(counter->subject, subject))
-			continue;
-		*ret_growth = counter->end > counter->begin ? counter->end - counter->begin : 0;
-		return true;
-	}
-	return false;
-}
-
-static bool has_limit(const struct cgroup_limit *limit, enum limit_kind kind)
-{
-	if (kind == LIMIT_CPU)
-		return limit->cpu_quota_us && limit->cpu_period_us;
-	if (kind == LIMIT_MEMORY)
-		return limit->memory_high || limit->memory_max;
-	return *limit->io_limit && strcmp(limit->io_limit, "0") != 0;
-}
-
-/* Is the path that one, or below it? */
-static bool is_below(const char *path, const char *above)
-{
-	size_t length = strlen(above);
-
-	while (length && above[length - 1] == '/')
-		length--;
-	return !strncmp(path, above, length) && (!path[length] || path[length] == '/');
-}
-
-static bool is_in(const struct digest *digest, const struct process *process, const char *cgroup)
-{
-	for (size_t i = 0; i < digest->cgroup_process_count; i++)
-		if (digest->cgroup_processes[i].pid == process->pid &&
-		    !strcmp(digest->cgroup_processes[i].cgroup, cgroup))
-			return true;
-	return *process->cgroup && is_below(process->cgroup, cgroup);
-}
-
-/* The one with the longest path is the nearest. */
-const struct cgroup_limit *digest_limit(const struct digest *digest, const struct process *process,
-					enum limit_kind kind)
-{
-	const struct cgroup_limit *best = NULL;
-
-	for (size_t i = 0; i < digest->limit_count; i++) {
-		const struct cgroup_limit *limit = &digest->limits[i];
-
-		if (has_limit(limit, kind) && is_in(digest, process, limit->cgroup) &&
-		    (!best || strlen(limit->cgroup) > strlen(best->cgroup)))
-			best = limit;
-	}
-	return best;
 }
 
 int digest_group_services(struct digest *digest)

@@ -10,7 +10,7 @@
 
 /* How calls and faults name a thread. */
 struct by_identity {
-	u64 tid, start_ns, begin_ns; /* the key */
+	u64 tid, start_ns, account_ns; /* the key */
 	u32 thread;
 };
 
@@ -27,7 +27,7 @@ static int index_threads(struct reader *reader)
 		  DIGEST_THREADS_MAX);
 	for (size_t i = 0; i < digest->thread_count; i++) {
 		const struct thread *thread = &digest->threads[i];
-		struct by_identity key = {thread->tid, thread->start_ns, thread->begin_ns, 0};
+		struct by_identity key = {thread->tid, thread->start_ns, thread->account_ns, 0};
 		struct by_identity *identity = hash_add(&reader->by_identity, &key);
 
 		if (!identity)

@@ -47,8 +47,8 @@ static int check_schema(const struct digest *digest)
 
 static int read_windows(sqlite3 *db, struct digest *digest)
 {
-	struct windows windows = {.from_ns = digest->options->from_ns,
-				  .to_ns = digest->options->to_ns,
+	struct windows windows = {.from_ns = digest->options->part.from_ns,
+				  .to_ns = digest->options->part.to_ns,
 				  .start_ns = digest->start_ns};
 	int err = windows_read(db, &windows);
 
@@ -115,6 +115,7 @@ static int on_hook(sqlite3_stmt *row, void *context)
 	query_text(row, 1, hook->fallback_of, sizeof(hook->fallback_of));
 	hook->is_attached = query_u64(row, 2);
 	query_text(row, 3, hook->failure, sizeof(hook->failure));
+	hook->is_counted = !query_is_null(row, 4);
 	hook->events = query_count(row, 4);
 	hook->bpf_ns = query_count(row, 5);
 	hook->measured_ns = query_count(row, 6);
@@ -174,15 +175,6 @@ static int on_cover(sqlite3_stmt *row, void *context)
 	return 0;
 }
 
-/* One of these, or there are none. */
-static bool is_in(const u32 *list, size_t count, u32 value)
-{
-	for (size_t i = 0; i < count; i++)
-		if (list[i] == value)
-			return true;
-	return !count;
-}
-
 static int on_thread(sqlite3_stmt *row, void *context)
 {
 	struct digest *digest = context;
@@ -212,8 +204,9 @@ static int on_thread(sqlite3_stmt *row, void *context)
 	thread->kernel_delay_ns = query_count(row, 16);
 	thread->missed = query_count(row, 17);
 	thread->unnamed = query_count(row, 18);
-	thread->is_wanted = is_in(options->pids, options->pid_count, thread->pid) &&
-			    is_in(options->tids, options->tid_count, thread->tid);
+	thread->account_ns = query_count(row, 19);
+	thread->is_wanted = session_part_has_pid(&options->part, thread->pid) &&
+			    session_part_has_tid(&options->part, thread->tid);
 	return 0;
 }
 
@@ -323,11 +316,6 @@ static const struct {
 	 on_overhead},
 	{"steps", "ts_ns, what, why", "ts_ns", on_step},
 	{"coverage", "part, covered_ns, total_ns, thinned", NULL, on_cover},
-	{"threads",
-	 "id, pid, process_start_ns, tid, start_ns, begin_ns, end_ns, comm, is_kernel, is_dead, "
-	 "threads, voluntary, involuntary, kernel_voluntary, kernel_involuntary, kernel_exec_ns, "
-	 "kernel_delay_ns, missed, unnamed",
-	 NULL, on_thread},
 	{"processes",
 	 "pid, start_ns, parent, comm, exe, service, is_kernel, exit_code, end_ns, cgroup", NULL,
 	 on_process},
@@ -336,6 +324,22 @@ static const struct {
 	{"cpus", "window, cpu, use, ns", NULL, on_cpu},
 	{"cpu_queues", "window, cpu, queue_ns, switches, missed", NULL, on_cpu_queue},
 };
+
+#define THREAD_COLUMNS                                                                             \
+	"id, pid, process_start_ns, tid, start_ns, begin_ns, end_ns, comm, is_kernel, is_dead, "   \
+	"threads, voluntary, involuntary, kernel_voluntary, kernel_involuntary, kernel_exec_ns, "  \
+	"kernel_delay_ns, missed, unnamed, "
+
+/* Before schema 1.5 a recording was one file, so that a thread began in it with its account. */
+static int read_threads(sqlite3 *db, struct digest *digest)
+{
+	bool has_account = query_has_column(db, "threads", "account_ns");
+
+	return query_table(db, "threads",
+			   has_account ? THREAD_COLUMNS "ifnull(account_ns, begin_ns)"
+				       : THREAD_COLUMNS "begin_ns",
+			   NULL, on_thread, digest);
+}
 
 int digest_read_tables(sqlite3 *db, struct digest *digest)
 {
@@ -355,6 +359,8 @@ int digest_read_tables(sqlite3 *db, struct digest *digest)
 			snprintf(digest->state_names[i], sizeof(digest->state_names[i]), "state %d",
 				 i);
 	err = read_windows(db, digest);
+	if (!err)
+		err = read_threads(db, digest);
 	for (size_t i = 0; !err && i < ARRAY_SIZE(tables); i++)
 		err = query_table(db, tables[i].table, tables[i].columns, tables[i].order,
 				  tables[i].on_row, digest);

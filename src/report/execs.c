@@ -5,13 +5,9 @@
 
 bool exec_is_shown(const struct digest *digest, const struct exec *exec)
 {
-	const struct report_options *options = digest->options;
-	bool is_wanted = !options->pid_count;
-
-	for (size_t i = 0; i < options->pid_count; i++)
-		is_wanted |= options->pids[i] == exec->pid;
-	return is_wanted && (!digest->is_slice ||
-			     (exec->ts_ns >= digest->begin_ns && exec->ts_ns < digest->end_ns));
+	return session_part_has_pid(&digest->options->part, exec->pid) &&
+	       (!digest->is_slice ||
+		(exec->ts_ns >= digest->begin_ns && exec->ts_ns < digest->end_ns));
 }
 
 static int compare(const void *key, const void *item)

@@ -67,6 +67,7 @@ struct findings {
 	struct finding *of; /* problems first, each longest first */
 	size_t count;
 	u64 left_out;	      /* there was no more room */
+	int err;	      /* -ENOMEM: what could be found is not known */
 	struct chain *chains; /* longest first */
 	size_t chain_count;
 };

@@ -5,7 +5,7 @@
 
 #include "finding.h"
 #include "format.h"
-#include "places.h"
+#include "hot_function.h"
 
 #define FAILED_LEAST 100  /* calls */
 #define FAILED_SHARE 50.0 /* percent of the calls */
@@ -45,9 +45,9 @@ static int sum_calls(const struct digest *digest, struct hash *ret_calls)
 static void say_place(struct finding *finding, const struct digest *digest, u32 group,
 		      const char *call, bool is_failing)
 {
-	struct hot_place place;
+	struct hot_function place;
 
-	place_in_call(digest, group, call, !is_failing, &place);
+	hot_function_in_call(digest, group, call, !is_failing, &place);
 	if (!*place.function)
 		return;
 	finding_evidence(finding, "function", place.function, place.share, "%", BASE_CALL_SAMPLES);

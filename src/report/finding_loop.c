@@ -4,7 +4,7 @@
 
 #include "finding_wait.h"
 #include "format.h"
-#include "places.h"
+#include "hot_function.h"
 
 #define TURN_LEAST_NS (20 * 1000000ULL) /* shorter ones are nobody's concern */
 #define WAKEUPS_LEAST 100.0		/* a second */
@@ -15,7 +15,7 @@ static void tell_loop(const struct digest *digest, const struct loop *loop,
 	const struct thread *thread = &digest->threads[loop->thread];
 	u64 wall = thread_wall_ns(digest, thread);
 	struct finding *finding;
-	struct hot_place place;
+	struct hot_function place;
 	char who[DIGEST_TEXT];
 
 	/* One whose turns are mostly long has one task at a time, and nothing else that waits. */
@@ -39,7 +39,8 @@ static void tell_loop(const struct digest *digest, const struct loop *loop,
 		    "its time",
 		    who, DURATION(loop->max_ns), NUMBER(loop->long_turns), NUMBER(loop->turns),
 		    SHARE(loop->long_ns, wall));
-	place_on_cpu(digest, digest->processes[thread->process].group, thread->tid, 0, &place);
+	hot_function_on_cpu(digest, digest->processes[thread->process].group, thread->tid, 0,
+			    &place);
 	if (*place.function) {
 		finding_evidence(finding, "function", place.function, place.share, "%",
 				 BASE_SAMPLES);

@@ -9,7 +9,6 @@
 #include "../model/state.h"
 #include "finding.h"
 #include "format.h"
-#include "text.h"
 
 #define MENTION_SHARE 5.0 /* percent of the process's time: less is not worth a word */
 #define WORTH_SHARE   10.0
@@ -107,7 +106,7 @@ static void say_thread(struct finding *finding, const struct digest *digest,
 		       const struct account *account)
 {
 	u64 whole = account_sum(account);
-	int order[STATE_LIMIT], count = sorted_states(account, order), said = 0;
+	int order[STATE_LIMIT], count = account_sort_states(account, order), said = 0;
 
 	for (int i = 0; i < count && said < MENTIONED; i++) {
 		u64 ns = account->ns[order[i]];
@@ -126,7 +125,7 @@ static void say_thread(struct finding *finding, const struct digest *digest,
 static void say_threads(struct finding *finding, const struct digest *digest,
 			const struct account *account, u64 duration, u64 threads)
 {
-	int order[STATE_LIMIT], count = sorted_states(account, order), said = 0;
+	int order[STATE_LIMIT], count = account_sort_states(account, order), said = 0;
 
 	finding_say(finding, " with %s threads; on average", NUMBER(threads));
 	for (int i = 0; i < count && said < MENTIONED; i++) {
@@ -186,7 +185,7 @@ static void say_children(struct finding *finding, const struct digest *digest,
 
 	if (!count || !account_sum(&sum))
 		return;
-	states = sorted_states(&sum, order);
+	states = account_sort_states(&sum, order);
 	finding_evidence(finding, "descendants", NULL, (double)count, "count", NULL);
 	if (count == 1)
 		finding_say(finding, " Its child:");
@@ -210,13 +209,13 @@ static void tell_none(const struct digest *digest, struct findings *findings)
 	struct finding *finding = finding_add(findings, "process", SEVERITY_INFO, 0);
 
 	finding_say(finding, "No thread %swas seen in this %ssession.",
-		    digest->options->pid_count ? "of these processes " : "",
+		    digest->options->part.pid_count ? "of these processes " : "",
 		    digest->is_slice ? "part of the " : "");
 }
 
 void find_subject(const struct digest *digest, struct findings *findings)
 {
-	bool is_command = *digest_meta(digest, "command") && !digest->options->pid_count;
+	bool is_command = *digest_meta(digest, "command") && !digest->options->part.pid_count;
 	const struct process *process = is_command ? find_command(digest) : NULL;
 	struct finding *finding;
 	char who[DIGEST_TEXT];
@@ -238,7 +237,7 @@ void find_subject(const struct digest *digest, struct findings *findings)
 	finding_evidence(finding, "threads", NULL, (double)process->present, "count", NULL);
 	finding_subject_text(finding, who, sizeof(who));
 	finding_say(finding, "%s%s%s%s",
-		    is_command || digest->options->pid_count == 1 ? "" : "Busiest: ", who,
+		    is_command || digest->options->part.pid_count == 1 ? "" : "Busiest: ", who,
 		    is_command ? " took " : ", in ", DURATION(duration));
 	if (process->present > 1)
 		say_threads(finding, digest, &process->account, duration, process->present);

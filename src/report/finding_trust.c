@@ -32,6 +32,9 @@ static const struct {
 	{"unwind_processes_refused", "processes with unwind tables",
 	 "their stacks may be incomplete"},
 	{"unwind_modules_refused", "modules", "their functions cannot be symbolized"},
+	{"jit_names_refused", "lines of JIT compilers' /tmp/perf-PID.map files",
+	 "functions of theirs are shown without a name (the limit is 40 MB for each user, 120 MB "
+	 "in all)"},
 };
 
 static void tell_full(const struct digest *digest, struct findings *findings)

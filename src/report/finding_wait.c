@@ -2,16 +2,16 @@
 /* Waits inside work: for whom or what, how long, and who is to blame, by time. */
 #include "finding_wait.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "../base/cleanup.h"
 #include "format.h"
-#include "places.h"
+#include "hot_function.h"
 
 #define HANDED_SHARE                                                                               \
 	5.0 /* percent of their waits that threads are on a CPU: less is waiting for work */
 #define MOSTLY_SHARE 50.0 /* percent of a thread's own time */
-#define ALL_SHARE    99.5 /* percent: it was the only one */
 #define WORK_SHARE   1.0  /* percent of its wait: who works less waits for work */
 #define WORTH_SHARE  0.1  /* percent of the time shown: less is left out */
 
@@ -23,73 +23,6 @@ static const char *const ids[] = {
 	[WAIT_PAGEIN] = "page-in",	   [WAIT_TIMEOUT] = "timeout",
 	[WAIT_UNCLEAR] = "unclear-wait",
 };
-
-void finding_name(struct finding *finding, const char *evidence, const struct culprit *culprits,
-		  size_t count, u64 whole, const char *base)
-{
-	for (size_t i = 0; i < count && i < NAMED_MAX; i++)
-		if (percent(culprits[i].ns, whole) >= NAMED_SHARE)
-			finding_evidence(finding, evidence, culprits[i].name,
-					 percent(culprits[i].ns, whole), "%", base);
-}
-
-void finding_say_culprits(struct finding *finding, const struct culprit *culprits, size_t count,
-			  u64 whole)
-{
-	u64 rest = whole;
-	size_t said = 0;
-
-	for (size_t i = 0; i < count && said < SAID_MAX; i++) {
-		if (percent(culprits[i].ns, whole) < NAMED_SHARE)
-			break;
-		finding_say(finding, "%s%s", said++ ? ", " : "", ESCAPED(culprits[i].name));
-		if (culprits[i].threads == 1 && culprits[i].tid &&
-		    strncmp(culprits[i].name, "tid ", 4) != 0)
-			finding_say(finding, " (%u)", culprits[i].tid);
-		if (percent(culprits[i].ns, whole) < ALL_SHARE)
-			finding_say(finding, " %s", SHARE(culprits[i].ns, whole));
-		rest -= culprits[i].ns < rest ? culprits[i].ns : rest;
-	}
-	if (said && percent(rest, whole) >= NAMED_SHARE)
-		finding_say(finding, ", other or not known %s", SHARE(rest, whole));
-}
-
-bool culprits_are_named(const struct culprit *culprits, size_t count, u64 whole)
-{
-	return count && percent(culprits[0].ns, whole) >= NAMED_SHARE;
-}
-
-/* Of waits that several files or calls share: the longest ones. */
-void finding_say_objects(const struct wait_context *context)
-{
-	struct finding *finding = context->finding;
-	size_t count, said = 0;
-	const struct wait_part *part =
-		wait_parts(context->waits, context->wait, ROLE_OBJECT, &count);
-
-	for (size_t i = 0; i < count && i < NAMED_MAX; i++, part++) {
-		const struct cause cause = {.call = (u16)part->more, .object = part->id};
-		char text[CAUSE_BYTES], object[DIGEST_TEXT];
-
-		if (percent(part->ns, context->wait->ns) < NAMED_SHARE)
-			break;
-		format_cause(context->digest, &cause, text, sizeof(text));
-		format_object(context->digest, part->id, object, sizeof(object));
-		if (*object)
-			finding_evidence(finding, "object", object,
-					 percent(part->ns, context->wait->ns), "%", BASE_WAIT);
-		if (cause.call)
-			finding_evidence(finding, "call",
-					 digest_call_name(context->digest, cause.call, object,
-							  sizeof(object)),
-					 percent(part->ns, context->wait->ns), "%", BASE_WAIT);
-		if (!*text || said >= SAID_MAX)
-			continue;
-		finding_say(finding, "%s%s", said++ ? ", " : ": ", ESCAPED(text));
-		if (percent(part->ns, context->wait->ns) < ALL_SHARE)
-			finding_say(finding, " %s", SHARE(part->ns, context->wait->ns));
-	}
-}
 
 /* The thread that it kept longest, by its own wall time. */
 static void add_threads(struct finding *finding, const struct wait_context *context)
@@ -107,59 +40,13 @@ static void add_threads(struct finding *finding, const struct wait_context *cont
 			 percent(part->ns, thread_wall_ns(digest, worst)), "%", BASE_WALL);
 }
 
-/*
- * "kv (pid 12): 6 threads waited 2.960 s (longest: worker-3 (13), 61 % of its time)", or of one
- * "worker-3 (13) of kv waited 1.830 s (61 % of its time)".
- */
-void finding_say_who(const struct wait_context *context)
-{
-	const struct digest *digest = context->digest;
-	struct finding *finding = context->finding;
-	size_t count;
-	const struct wait_part *part =
-		wait_parts(context->waits, context->wait, ROLE_THREAD, &count);
-	const struct thread *longest = &digest->threads[part->id];
-	const char *share = SHARE(part->ns, thread_wall_ns(digest, longest));
-	char who[DIGEST_TEXT], thread[DIGEST_TEXT];
-
-	finding_subject_text(finding, who, sizeof(who));
-	format_tid(digest, longest->tid, thread, sizeof(thread));
-	if (longest->is_sum) {
-		finding_say(finding, "%s waited %s", who, DURATION(context->wait->ns));
-	} else if (count > 1) {
-		finding_say(finding, "%s: %s threads waited %s (longest: %s, %s of its time)", who,
-			    NUMBER(count), DURATION(context->wait->ns), thread, share);
-	} else {
-		finding_say(finding, "%s", thread);
-		if (strcmp(longest->comm, finding->subject.comm) != 0)
-			finding_say(finding, " of %s", ESCAPED(finding->subject.comm));
-		finding_say(finding, " waited %s (%s of its time)", DURATION(context->wait->ns),
-			    share);
-	}
-}
-
-void finding_add_culprits(const struct wait_context *context, enum wait_role role,
-			  const char *evidence, const char *before)
-{
-	struct finding *finding = context->finding;
-	struct culprit culprits[CULPRITS_MAX];
-	size_t count =
-		wait_culprits(context->digest, context->waits, context->wait, role, culprits);
-	u64 whole = context->wait->ns;
-
-	finding_name(finding, evidence, culprits, count, whole, BASE_WAIT);
-	if (!culprits_are_named(culprits, count, whole))
-		return;
-	finding_say(finding, "%s", before);
-	finding_say_culprits(finding, culprits, count, whole);
-}
-
 static void add_place(struct finding *finding, const struct wait_context *context, bool in_kernel)
 {
-	struct hot_place place;
+	struct hot_function place;
 
-	place_in_state(context->digest, context->wait->group, context->wait->state, in_kernel,
-		       &place);
+	if (hot_function_in_state(context->digest, context->wait->group, context->wait->state,
+				  in_kernel, &place))
+		*context->err = -ENOMEM;
 	if (!*place.function)
 		return;
 	finding_evidence(finding, "function", place.function, place.share, "%", BASE_BLOCKED);
@@ -360,7 +247,8 @@ int find_waits(const struct digest *digest, struct findings *findings)
 
 	for (size_t i = 0; !err && i < waits.waits.count; i++) {
 		const struct wait *wait = hash_item(&waits.waits, i);
-		struct wait_context context = {.digest = digest, .waits = &waits, .wait = wait};
+		struct wait_context context = {
+			.digest = digest, .waits = &waits, .wait = wait, .err = &err};
 
 		if (percent(wait->ns, digest_span(digest)) < WORTH_SHARE || !wait->part_count)
 			continue;

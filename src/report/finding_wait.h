@@ -17,6 +17,7 @@ struct wait_context {
 	const struct waits *waits;
 	const struct wait *wait;
 	struct finding *finding;
+	int *err; /* set where there was no memory */
 };
 
 /* Culprits as evidence, each with its share of the whole. */

@@ -80,7 +80,7 @@ int host_use_find(const struct digest *digest, struct host_use *ret_use)
 				group->account.ns[STATE_CPU_SOFTIRQ]);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(uses); i++)
-		if (uses[i].use != CPU_USE_KERNEL || !digest->options->kernel)
+		if (uses[i].use != CPU_USE_KERNEL || !digest->options->part.kernel)
 			add_row(ret_use, NULL, uses[i].name, by_use[uses[i].use]);
 	qsort(ret_use->rows, ret_use->row_count, sizeof(*ret_use->rows), by_ns);
 	return 0;

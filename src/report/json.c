@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "../base/cleanup.h"
 #include "execs.h"
 #include "verdict.h"
 
@@ -74,34 +73,6 @@ static json_t *slice_to_json(const struct digest *digest)
 			 json_number(digest->window_count), "is_whole", !digest->is_slice);
 }
 
-void json_write(struct json_writer *writer, const char *key, json_t *value, size_t flags)
-{
-	if (!value)
-		writer->err = -ENOMEM;
-	if (!value || writer->err)
-		return;
-	fputs(writer->is_first ? "\n" : ",\n", writer->out);
-	if (key)
-		fprintf(writer->out, "\"%s\": ", key);
-	/* In ASCII: what is in a name must not move a cursor, nor turn a line round. */
-	if (json_dumpf(value, writer->out, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | flags))
-		writer->err = ferror(writer->out) ? 0 : -EIO; /* seen again when it is flushed */
-	writer->is_first = false;
-	json_decref(value);
-}
-
-void json_begin(struct json_writer *writer, const char *key, char bracket)
-{
-	fprintf(writer->out, "%s\"%s\": %c", writer->is_first ? "\n" : ",\n", key, bracket);
-	writer->is_first = true;
-}
-
-void json_end(struct json_writer *writer, char bracket)
-{
-	fprintf(writer->out, "\n%c", bracket);
-	writer->is_first = false;
-}
-
 static void write_execs(struct json_writer *writer, const struct digest *digest)
 {
 	json_begin(writer, "execs", '[');
@@ -116,6 +87,7 @@ int report_print_json(const struct digest *digest, FILE *out)
 {
 	struct json_writer writer = {.out = out, .is_first = true};
 
+	json_watch_memory();
 	fputc('{', out);
 	json_write(&writer, "schema", json_string("dwell.report/1"), 0);
 	json_write(&writer, "meta", meta_to_json(digest), JSON_INDENT(1));
@@ -138,5 +110,5 @@ int report_print_json(const struct digest *digest, FILE *out)
 	if (digest->options->execs)
 		write_execs(&writer, digest);
 	fputs("\n}\n", out);
-	return writer.err;
+	return json_has_lacked_memory() ? -ENOMEM : writer.err;
 }

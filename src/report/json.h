@@ -27,6 +27,12 @@ struct json_writer {
 };
 
 /* Takes the value, NULL for no memory; key NULL: in an array. */
+/* jansson leaves out what it has no memory for, and does not report it: from here on that is noted.
+ */
+void json_watch_memory(void);
+void json_lacks_memory(void);
+bool json_has_lacked_memory(void);
+
 void json_write(struct json_writer *writer, const char *key, json_t *value, size_t flags);
 void json_begin(struct json_writer *writer, const char *key, char bracket);
 void json_end(struct json_writer *writer, char bracket);

@@ -32,14 +32,6 @@ json_t *json_stacks_quality(const struct digest *digest)
 		json_number(profile->kernel.count), "no_room", json_number(profile->no_room.count));
 }
 
-json_t *json_id(u64 id)
-{
-	char text[20];
-
-	snprintf(text, sizeof(text), "%016" PRIx64, (uint64_t)id);
-	return json_string(text);
-}
-
 /* Names, leaf first, and beside each the frame that it is of; marks those that are in it. */
 static void add_frames(const struct profile *profile, json_t *object, u64 stack, u32 stop,
 		       bool *is_used)
@@ -71,6 +63,8 @@ static json_t *wakers_to_json(const struct profile *profile, const struct hot_st
 	struct hash wakers;
 	int err = stacks_wakers(profile, stack, &wakers);
 
+	if (err)
+		json_lacks_memory();
 	for (size_t i = 0; !err && i < wakers.count && i < WAKERS_WRITTEN; i++) {
 		const struct hot_waker *waker = hash_item(&wakers, i);
 		json_t *row = json_pack("{s:o, s:s, s:o, s:o}", "waker", json_number(waker->tid),

@@ -26,8 +26,8 @@ static int print_report(const struct digest *digest, const struct page *page)
 	int err = text_first(digest, page);
 
 	text_where(digest, page);
-	if (digest_is_of_one(digest) || digest->options->threads)
-		text_processes(digest, page);
+	if (!err && (digest_is_of_one(digest) || digest->options->threads))
+		err = text_processes(digest, page);
 	if (!err)
 		err = text_why(digest, page);
 	if (!err)
@@ -75,19 +75,19 @@ int report_print(sqlite3 *db, const struct report_options *options, FILE *out)
 {
 	struct digest digest;
 	int err = digest_read(db, options, &digest);
+	bool is_read = !err;
 
-	if (err)
-		return err;
-	if (digest.is_slice && !digest.window_count) {
+	if (is_read && digest.is_slice && !digest.window_count) {
 		log_error("no window of the session is in the part that was asked for");
 		err = -ENODATA;
-	} else {
+	} else if (is_read) {
 		err = options->json ? report_print_json(&digest, out) : print_text(&digest, out);
-		if (err == -ENOMEM)
-			log_error("not enough memory for this report: take a part of the session, "
-				  "as FILE@10s-20s, or --pid");
 	}
-	digest_free(&digest);
+	if (err == -ENOMEM)
+		log_error("not enough memory for this report: take a part of the session, "
+			  "as FILE@10s-20s, or --pid");
+	if (is_read)
+		digest_free(&digest);
 	return err;
 }
 

@@ -11,37 +11,28 @@
 #include <stdio.h>
 
 #include "../../abi/types.h"
+#include "../store/session_part.h"
 #include "../symbolize/fetched_names.h"
-
-#define REPORT_PIDS_MAX 256
 
 enum stacks_by { STACKS_BY_TREE, STACKS_BY_FUNCTION, STACKS_BY_MODULE };
 enum stacks_sort { STACKS_SORT_SELF, STACKS_SORT_TOTAL, STACKS_SORT_WEIGHTED };
 
 struct report_options {
 	bool json;
+	struct session_part part;
 	bool execs;   /* each exec instead of the report; with json, beside it */
 	bool cpus;    /* each CPU instead of the report */
 	bool threads; /* threads below their processes */
-	bool kernel;  /* also the kernel's own threads */
 	bool stacks;  /* stacks instead of the report */
 	bool color;
 	int columns; /* 0: 80 */
 	bool whole;  /* names are not cut, however long: the output is no terminal */
 	u32 top;     /* rows of each table; 0: as many as it usually has */
-	u32 pids[REPORT_PIDS_MAX];
-	size_t pid_count; /* 0: all */
-	u32 tids[REPORT_PIDS_MAX];
-	size_t tid_count; /* 0: all */
 	enum stacks_by by;
 	enum stacks_sort sort;
-	bool one_kind;	    /* of samples: the next field */
-	u32 kind;	    /* enum sample_kind */
-	const char *state;  /* of samples: this, or those that begin with it; NULL: all */
-	const char *why;    /* opens this state instead of the report; NULL: none */
-	u64 signals;	    /* these alone instead of the report, by 1 << id; 0: none */
-	bool histograms;    /* of each series, not only of all together */
-	u64 from_ns, to_ns; /* since the session's start; 0 and 0, or ~0: all */
+	const char *why; /* opens this state instead of the report; NULL: none */
+	u64 signals;	 /* these alone instead of the report, by 1 << id; 0: none */
+	bool histograms; /* of each series, not only of all together */
 	struct fetch_request debuginfod;
 	const char *session; /* its file's name, for the hint at the end; NULL: it was not kept */
 };

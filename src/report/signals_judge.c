@@ -5,9 +5,9 @@
 #include "../base/utf8.h"
 #include "digest.h"
 #include "format.h"
-#include "humps.h"
+#include "histogram_modes.h"
 
-#define HUMPS_REMARKS 3	 /* of a signal */
+#define MODES_REMARKS 3	 /* of a signal */
 #define LARGE	      20 /* a series with one of so many parts of the sum is worth a remark */
 
 /* A name in it may have been cut within a character. */
@@ -45,7 +45,7 @@ static const char *const waiting_calls[] = {
 	"io_uring_enter",
 };
 
-/* Waits for work, or as long as was wished, have humps as the work has. */
+/* Waits for work, or as long as was wished, have modes as the work has. */
 static bool is_idle(const struct signal_view *view, const struct series_row *row)
 {
 	if (view->detail.kind == FIELD_STATE)
@@ -62,19 +62,19 @@ static void tell_humps(const struct digest *digest, struct measured *of)
 {
 	size_t told = 0;
 
-	for (size_t i = 0; i < of->alike_count && told < HUMPS_REMARKS; i++) {
+	for (size_t i = 0; i < of->alike_count && told < MODES_REMARKS; i++) {
 		const struct series_row *row = of->alike[i].row;
 		char name[SIGNALS_NAME_BYTES], said[REMARK_BYTES];
-		struct humps humps;
+		struct modes modes;
 
 		if (of->view->kinds[row->key.kind].unit != UNIT_NS || series_is_other(&row->key) ||
 		    is_idle(of->view, row) ||
 		    row->hist.sum < of->measures[row->key.kind].all.sum / LARGE)
 			continue;
-		humps_find(&row->hist, &humps);
-		if (!humps_are_kinds(&humps))
+		modes_find(&row->hist, &modes);
+		if (!modes_are_kinds(&modes))
 			continue;
-		humps_say(&humps, said, sizeof(said));
+		modes_say(&modes, said, sizeof(said));
 		series_row_text(digest, of, row, name, sizeof(name));
 		remark(&of->remarks, "%s has %s", *name ? name : "it", said);
 		told++;

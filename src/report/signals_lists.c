@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/cleanup.h"
 #include "../store/query.h"
 #include "digest.h"
 
@@ -50,18 +49,10 @@ static int read_cell(sqlite3_stmt *row, int column, struct list_cell *cell)
 /* A list that has processes is of those that were asked for. */
 static bool is_wanted(const struct digest *digest, const struct list_rows *list, sqlite3_stmt *row)
 {
-	const struct report_options *options = digest->options;
-
-	for (size_t c = 0; c < list->column_count; c++) {
-		u64 pid = query_count(row, (int)c);
-		bool is_listed = !options->pid_count;
-
-		if (strcmp(list->columns[c], "pid") != 0)
-			continue;
-		for (size_t i = 0; i < options->pid_count; i++)
-			is_listed |= options->pids[i] == pid;
-		return is_listed;
-	}
+	for (size_t c = 0; c < list->column_count; c++)
+		if (!strcmp(list->columns[c], "pid"))
+			return session_part_has_pid(&digest->options->part,
+						    query_count(row, (int)c));
 	return true;
 }
 

@@ -212,24 +212,16 @@ void series_process_text(const struct digest *digest, u64 pid, u64 start_ns, cha
 		snprintf(buf, size, "pid %" PRIu64, (uint64_t)pid);
 }
 
-static bool is_in(const u32 *list, size_t count, u64 value)
-{
-	for (size_t i = 0; i < count; i++)
-		if (list[i] == value)
-			return true;
-	return !count;
-}
-
 bool signals_want(const struct digest *digest, u64 pid, u64 start_ns, bool *ret_is_kernel)
 {
 	const struct report_options *options = digest->options;
 	const struct process *process = pid ? find_process(digest, pid, start_ns) : NULL;
 
 	*ret_is_kernel = false;
-	if (!is_in(options->pids, options->pid_count, pid) ||
-	    (options->tid_count && (!process || !process->is_wanted)))
+	if (!session_part_has_pid(&options->part, pid) ||
+	    (options->part.tid_count && (!process || !process->is_wanted)))
 		return false;
-	*ret_is_kernel = process && process->is_kernel && !options->kernel;
+	*ret_is_kernel = process && process->is_kernel && !options->part.kernel;
 	return !*ret_is_kernel;
 }
 

@@ -6,14 +6,6 @@
 #include "../store/query.h"
 #include "digest.h"
 
-static bool has_tid(const struct report_options *options, u32 tid)
-{
-	for (size_t i = 0; i < options->tid_count; i++)
-		if (options->tids[i] == tid)
-			return true;
-	return !options->tid_count;
-}
-
 static void read_event(sqlite3_stmt *row, struct slow_row *ret_slow)
 {
 	*ret_slow = (struct slow_row){
@@ -49,7 +41,7 @@ static int on_slow(sqlite3_stmt *row, void *context)
 	read_event(row, &event);
 	event.key.signal = (u8)id;
 	event.key.kind = (u8)kind;
-	if (!has_tid(digest->options, event.tid) ||
+	if (!session_part_has_tid(&digest->options->part, event.tid) ||
 	    !signals_want(digest, event.key.tgid, event.key.start_ns, &is_kernel))
 		return 0;
 	of = signals_find(&digest->signals, (u64)id);

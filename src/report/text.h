@@ -21,7 +21,7 @@ void text_quality_details(const struct digest *digest, const struct page *page);
 int text_first(const struct digest *digest, const struct page *page);
 void text_host(const struct digest *digest, const struct page *page);
 void text_where(const struct digest *digest, const struct page *page);
-void text_processes(const struct digest *digest, const struct page *page);
+int text_processes(const struct digest *digest, const struct page *page);
 int text_why(const struct digest *digest, const struct page *page);
 int text_calls(const struct digest *digest, const struct page *page);
 void text_again(const struct digest *digest, const struct page *page);
@@ -29,8 +29,5 @@ void text_again(const struct digest *digest, const struct page *page);
 /* Each instead of all that comes after the quality. */
 void text_cpus(const struct digest *digest, const struct page *page);
 void text_execs(const struct digest *digest, const struct page *page);
-
-/* The states of an account, longest first, as indices: how many are not empty. */
-int sorted_states(const struct account *account, int order[STATE_LIMIT]);
 
 #endif

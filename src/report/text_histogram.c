@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "text_signals.h"
-#include "value.h"
+#include "format_value.h"
 
 #define LINES_MOST 30
 #define OCTAVE	   HIST_PER_OCTAVE

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "text_signals.h"
-#include "value.h"
+#include "format_value.h"
 
 #define SHOWN_ALONE  30
 #define STACK_FRAMES 6

@@ -135,6 +135,8 @@ static void print_overhead(const struct digest *digest, const struct page *page)
 	const struct overhead *overhead = &digest->overhead;
 	u64 wall_ns = digest->end_ns - digest->begin_ns;
 	u64 cpus = digest_meta_number(digest, "cpus"), bpf_ns = overhead->bpf_ns;
+	u64 start_ns = digest_meta_number(digest, "start_cpu_ns");
+	const char *unknown = digest_meta(digest, "cost_unknown");
 	char line[LINE_BYTES] = "";
 
 	if (!overhead->rss_bytes && !overhead->bpf_ns && !overhead->user_cpu_ns)
@@ -143,13 +145,25 @@ static void print_overhead(const struct digest *digest, const struct page *page)
 	if (overhead->bpf_windows && overhead->bpf_windows < digest->window_count)
 		bpf_ns = (u64)((double)bpf_ns * (double)digest->window_count /
 			       (double)overhead->bpf_windows);
-	format_add(line, sizeof(line), "overhead: %s%s in BPF, %s in dwell: %s of ",
-		   bpf_ns > overhead->bpf_ns ? "about " : "", DURATION(bpf_ns),
-		   DURATION(overhead->user_cpu_ns),
+	if (*unknown)
+		format_add(line, sizeof(line), "overhead: not known in BPF, %s in dwell: over ",
+			   DURATION(overhead->user_cpu_ns));
+	else
+		format_add(line, sizeof(line), "overhead: %s%s in BPF, %s in dwell: ",
+			   bpf_ns > overhead->bpf_ns ? "about " : "", DURATION(bpf_ns),
+			   DURATION(overhead->user_cpu_ns));
+	format_add(line, sizeof(line), "%s of ",
 		   SHARE(bpf_ns + overhead->user_cpu_ns, wall_ns * (cpus ? cpus : 1)));
 	format_add(line, sizeof(line), cpus ? "%" PRIu64 " CPUs" : "one CPU", (uint64_t)cpus);
+	if (start_ns)
+		format_add(line, sizeof(line), ", and %s to start", DURATION(start_ns));
 	format_add(line, sizeof(line), "; memory %s",
-		   BYTES(overhead->rss_bytes + overhead->map_bytes));
+		   BYTES(overhead->rss_bytes + overhead->map_bytes +
+			 digest_meta_number(digest, "thread_bytes")));
+	if (*unknown)
+		format_add(line, sizeof(line),
+			   "; the cost in BPF and how often hooks fired are not known: %s",
+			   ESCAPED(unknown));
 	fputs("  ", page->out);
 	page_wrap(page, 2, 2, line);
 }
@@ -212,7 +226,7 @@ static void warn_of_hooks(const struct digest *digest, struct warner *warner)
 	for (size_t i = 0; i < digest->hook_count; i++) {
 		const struct hook *hook = &digest->hooks[i];
 
-		if (hook->is_attached && !hook->events && !hook->is_rare)
+		if (hook->is_attached && hook->is_counted && !hook->events && !hook->is_rare)
 			format_add(silent, sizeof(silent), " %s", ESCAPED(hook->name));
 		if (hook->is_attached || !*hook->failure || stand_in_of(digest, hook->name))
 			continue;
@@ -249,14 +263,16 @@ static void warn_of_misses(const struct digest *digest, struct warner *warner)
 
 static void warn_of_unwind_capacity(const struct digest *digest, struct warner *warner)
 {
+	bool (*const sentences[])(const struct unwind_capacity *, char *,
+				  size_t) = {unwind_capacity_rows, unwind_capacity_files,
+					     unwind_capacity_hangs, unwind_capacity_replaced};
 	struct unwind_capacity capacity;
 	char line[LINE_BYTES];
 
 	unwind_capacity_find(digest, &capacity);
-	if (unwind_capacity_rows(&capacity, line, sizeof(line)))
-		warn(warner, line);
-	if (unwind_capacity_files(&capacity, line, sizeof(line)))
-		warn(warner, line);
+	for (size_t i = 0; i < ARRAY_SIZE(sentences); i++)
+		if (sentences[i](&capacity, line, sizeof(line)))
+			warn(warner, line);
 }
 
 static void warn_of_steps(const struct digest *digest, struct warner *warner)
@@ -306,6 +322,21 @@ static void warn_of_covers(const struct digest *digest, struct warner *warner)
 			   "out)",
 			   *line ? "; " : "", thinned);
 	if (*line)
+		warn(warner, line);
+}
+
+static void warn_of_cpus(const struct digest *digest, struct warner *warner)
+{
+	u64 count = digest_meta_number(digest, "cpus_came_online");
+	char line[LINE_BYTES] = "";
+
+	format_add(line, sizeof(line),
+		   "CPUs came online %s time%s: they have no samples for up to %s in all",
+		   NUMBER(count), count == 1 ? "" : "s",
+		   DURATION(digest_meta_number(digest, "cpu_gap_ns")));
+	if (digest_meta_number(digest, "cpu_failure"))
+		format_add(line, sizeof(line), ", and no CPU has any after that");
+	if (count)
 		warn(warner, line);
 }
 
@@ -359,6 +390,7 @@ static void warn_of_all(const struct digest *digest, const struct quality *quali
 	warn_of_hooks(digest, warner);
 	warn_of_misses(digest, warner);
 	warn_of_covers(digest, warner);
+	warn_of_cpus(digest, warner);
 }
 
 void text_quality(const struct digest *digest, const struct page *page)

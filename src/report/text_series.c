@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "text_signals.h"
-#include "value.h"
+#include "format_value.h"
 
 #define SHOWN	     10 /* of a signal, in the report */
 #define SHOWN_LEAST  3	/* of each of its measures */

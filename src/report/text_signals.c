@@ -6,19 +6,12 @@
 #include <string.h>
 
 #include "../base/cleanup.h"
-#include "humps.h"
-#include "value.h"
+#include "histogram_modes.h"
+#include "format_value.h"
 
 #define MEASURES_APART	 2  /* more of them share a table, in the report */
 #define ESTIMATES_MAX	 16 /* measures: those of all signals are 11 */
 #define HISTOGRAMS_SHOWN 10 /* of single series, of each measure */
-
-static const char *const costs[] = {
-	[COST_FREE] = "free",
-	[COST_CHEAP] = "cheap",
-	[COST_PER_EVENT] = "per event",
-	[COST_DANGEROUS] = "dangerous",
-};
 
 static void print_line(const struct page *page, const char *mark, const char *text)
 {
@@ -34,7 +27,7 @@ static void print_heading(const struct page *page, const struct measured *of)
 
 	snprintf(heading, sizeof(heading), "SIGNAL %s", of->name);
 	format_add(about, sizeof(about), ": %s; cost: %s", of->signal->about,
-		   costs[of->view->cost]);
+		   cost_names[of->view->cost]);
 	if (of->view->price)
 		format_add(about, sizeof(about), ", %s", of->view->price);
 	page_heading(page, heading, about);
@@ -88,7 +81,7 @@ static void print_histograms(const struct digest *digest, const struct page *pag
 {
 	const struct hist *all = &of->measures[kind].all;
 	char said[REMARK_BYTES];
-	struct humps humps;
+	struct modes modes;
 
 	if ((!digest->options->signals && !digest->options->histograms) ||
 	    text_is_tally(of->view->kinds[kind].unit, all))
@@ -96,12 +89,12 @@ static void print_histograms(const struct digest *digest, const struct page *pag
 	fputc('\n', page->out);
 	print_line(page, "", "all together");
 	text_histogram(digest, page, of, kind, all);
-	humps_find(all, &humps);
+	modes_find(all, &modes);
 	/* All system calls together are of as many kinds as there are calls; and of one series
 	 * alone, what it says itself will do. */
-	if (humps_are_kinds(&humps) && series_of_kind(of, kind) > 1 &&
+	if (modes_are_kinds(&modes) && series_of_kind(of, kind) > 1 &&
 	    of->view->kinds[kind].unit == UNIT_NS && of->view->detail.kind != FIELD_SYSCALL) {
-		humps_say(&humps, said, sizeof(said));
+		modes_say(&modes, said, sizeof(said));
 		print_line(page, "- ", said);
 	}
 	if (digest->options->histograms)

@@ -5,7 +5,7 @@
 #include "../base/clock.h"
 #include "../base/utf8.h"
 #include "text_signals.h"
-#include "value.h"
+#include "format_value.h"
 
 #define SHOWN	     5
 #define SHOWN_ALONE  20

@@ -9,7 +9,7 @@
 #include "../base/utf8.h"
 #include "execs.h"
 #include "text.h"
-#include "value.h"
+#include "format_value.h"
 
 #define CPU_COLUMNS 79 /* of the table: where there are fewer, it is said in words */
 #define PATH_LEAST  24 /* columns, beside the numbers: else it has a line of its own */

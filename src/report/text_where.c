@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Where the time went: of all threads, by process, by thread. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,23 +19,6 @@
 #define BUSY_SHARE	1000 /* of all that is busy: a process with less is not worth a line */
 #define THREADS_SHOWN	20   /* of each process */
 #define IDLE_SHARE	100  /* a thread that is busy for less than one in so many is idle */
-
-int sorted_states(const struct account *account, int order[STATE_LIMIT])
-{
-	int count = 0;
-
-	for (int i = 0; i < STATE_LIMIT; i++) {
-		int at = count;
-
-		if (!account->ns[i])
-			continue;
-		for (; at > 0 && account->ns[order[at - 1]] < account->ns[i]; at--)
-			order[at] = order[at - 1];
-		order[at] = i;
-		count++;
-	}
-	return count;
-}
 
 /* How many threads were in it on average: its time over the time shown. */
 static void print_state(const struct digest *digest, const struct page *page, int state, u64 most)
@@ -86,7 +70,7 @@ static u64 shown_processes(const struct digest *digest)
 void text_where(const struct digest *digest, const struct page *page)
 {
 	u64 processes = shown_processes(digest), most = 0;
-	int order[STATE_LIMIT], count = sorted_states(&digest->all, order);
+	int order[STATE_LIMIT], count = account_sort_states(&digest->all, order);
 	char about[256] = "";
 
 	format_add(about, sizeof(about),
@@ -106,7 +90,7 @@ void text_where(const struct digest *digest, const struct page *page)
 		fprintf(page->out, "  %s%s thread%s never ran%s\n", page_ink(page, INK_FAINT),
 			NUMBER(digest->dormant), digest->dormant == 1 ? "" : "s",
 			page_ink(page, INK_PLAIN));
-	if (digest->kernel_threads && !digest->options->kernel)
+	if (digest->kernel_threads && !digest->options->part.kernel)
 		fprintf(page->out, "  %s%s kernel thread%s left out: %s on a CPU (--kernel)%s\n",
 			page_ink(page, INK_FAINT), NUMBER(digest->kernel_threads),
 			digest->kernel_threads == 1 ? " is" : "s are",
@@ -147,7 +131,7 @@ static void print_mostly(const struct digest *digest, const struct page *page,
 			 const struct account *account, int room)
 {
 	u64 whole = account_sum(account);
-	int order[STATE_LIMIT], count = sorted_states(account, order);
+	int order[STATE_LIMIT], count = account_sort_states(account, order);
 
 	for (int i = 0; i < count; i++) {
 		char part[64];
@@ -226,6 +210,8 @@ static void print_threads(const struct digest *digest, const struct page *page,
 	size_t count = 0, shown = 0;
 	u64 idle = 0;
 
+	if (!rows)
+		fputs("         threads are not listed: not enough memory\n", page->out);
 	for (size_t i = 0; rows && i < process->thread_count; i++) {
 		const struct thread *thread = &digest->threads[process->first_thread + i];
 		struct account account;
@@ -252,18 +238,20 @@ static void print_threads(const struct digest *digest, const struct page *page,
 			idle == 1 ? "" : "s");
 }
 
-void text_processes(const struct digest *digest, const struct page *page)
+int text_processes(const struct digest *digest, const struct page *page)
 {
 	_cleanup_free_ const struct process **order =
 		calloc(digest->process_count + 1, sizeof(*order));
 	size_t count = 0, shown = 0;
 	u64 rest_ns = 0, all_ns = 0;
 
-	for (size_t i = 0; order && i < digest->process_count; i++)
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < digest->process_count; i++)
 		if (digest->processes[i].is_present)
 			order[count++] = &digest->processes[i];
 	if (!count)
-		return;
+		return 0;
 	qsort(order, count, sizeof(*order), by_work);
 	for (size_t i = 0; i < count; i++)
 		all_ns += order[i]->work_ns;
@@ -287,4 +275,5 @@ void text_processes(const struct digest *digest, const struct page *page)
 	if (count > shown)
 		fprintf(page->out, "        and %s more, busy for %s in sum\n",
 			NUMBER(count - shown), DURATION(rest_ns));
+	return 0;
 }

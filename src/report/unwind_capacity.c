@@ -21,6 +21,9 @@ void unwind_capacity_find(const struct digest *digest, struct unwind_capacity *r
 		.evicted = digest_meta_number(digest, "unwind_pages_evicted"),
 		.files_or_processes = digest_meta_number(digest, "unwind_tables_full") +
 				      digest_meta_number(digest, "unwind_processes_refused"),
+		.hangs = digest_meta_number(digest, "opener_hangs"),
+		.unreachable = digest_meta_number(digest, "unwind_files_unreachable"),
+		.replaced = digest_meta_number(digest, "symbolizer_replaced"),
 		.incomplete = profile->by_stop[STOP_NO_PAGE],
 		.samples = profile->all.count,
 	};
@@ -62,5 +65,29 @@ bool unwind_capacity_files(const struct unwind_capacity *capacity, char *ret_lin
 		   "processes, as with -p or --comm",
 		   NUMBER(capacity->files_or_processes), NUMBER(UNWIND_MODULES_MAX),
 		   NUMBER(UNWIND_MAPPINGS_MAX), NUMBER(UNWIND_PROCESSES_MAX));
+	return true;
+}
+
+bool unwind_capacity_hangs(const struct unwind_capacity *capacity, char *ret_line, size_t size)
+{
+	*ret_line = '\0';
+	if (!capacity->hangs)
+		return false;
+	format_add(ret_line, size,
+		   "a file system did not answer in time (%s times; FUSE or NFS?): files mapped "
+		   "from it were not read, and stacks through them may be incomplete",
+		   NUMBER(capacity->hangs));
+	return true;
+}
+
+bool unwind_capacity_replaced(const struct unwind_capacity *capacity, char *ret_line, size_t size)
+{
+	*ret_line = '\0';
+	if (!capacity->replaced)
+		return false;
+	format_add(ret_line, size,
+		   "dwell's symbolizer process ended and was replaced %s time%s: stacks are "
+		   "incomplete for a moment after that, and some functions are not symbolized",
+		   NUMBER(capacity->replaced), capacity->replaced == 1 ? "" : "s");
 	return true;
 }

@@ -9,8 +9,8 @@
 
 bool digest_is_of_one(const struct digest *digest)
 {
-	return *digest_meta(digest, "command") || digest->options->pid_count ||
-	       digest->options->tid_count || !strncmp(digest_meta(digest, "filter"), "pid", 3);
+	return *digest_meta(digest, "command") || digest->options->part.pid_count ||
+	       digest->options->part.tid_count || !strncmp(digest_meta(digest, "filter"), "pid", 3);
 }
 
 /* What the report opens with: the command, the process, or the host's CPUs. */

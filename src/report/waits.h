@@ -67,7 +67,7 @@ struct culprit {
 	u64 threads;
 	u64 ns;
 };
-#define CULPRITS_MAX 64 /* names; more than that are of no interest */
+#define CULPRITS_MAX 512 /* names; short-lived programs may have one each */
 
 /* Holders or wakers by name, longest first; those not known are left out: how many. */
 size_t wait_culprits(const struct digest *digest, const struct waits *waits,

@@ -187,10 +187,12 @@ int files_create_in_memory(struct session_files *ret_files)
 	};
 	int err = files.db_fd < 0 || files.wal_fd < 0 ? -errno : 0;
 
-	if (err)
+	if (err) {
+		log_error("cannot create a session in memory: %s; use -o FILE", strerror(-err));
 		files_close(&files, FILES_NEED_WAL);
-	else
+	} else {
 		*ret_files = files;
+	}
 	return err;
 }
 
@@ -242,16 +244,55 @@ int files_reopen_live(const struct session_files *files, int *ret_db_fd, int *re
 	return reopen_both(files, true, ret_db_fd, ret_wal_fd);
 }
 
+static void identify(int fd, u64 *ret_device, u64 *ret_inode)
+{
+	struct stat st = {0};
+
+	if (fd >= 0)
+		fstat(fd, &st);
+	*ret_device = (u64)st.st_dev;
+	*ret_inode = (u64)st.st_ino;
+}
+
+static int remove_if_same(const char *path, const char *suffix, u64 device, u64 inode)
+{
+	char name[PATH_MAX];
+	struct stat st;
+
+	if (snprintf(name, sizeof(name), "%s%s", path, suffix) >= (int)sizeof(name))
+		return -ENAMETOOLONG;
+	if (lstat(name, &st))
+		return errno == ENOENT ? -ESTALE : -errno;
+	if ((u64)st.st_dev != device || (u64)st.st_ino != inode)
+		return -ESTALE;
+	return unlink(name) ? -errno : 0;
+}
+
 /* Only while the name is still that of our own file. */
 static void remove_name(const char *path, const char *suffix, int fd)
 {
-	struct stat ours, there;
-	char name[PATH_MAX];
+	u64 device, inode;
 
-	if (snprintf(name, sizeof(name), "%s%s", path, suffix) < (int)sizeof(name) && fd >= 0 &&
-	    !fstat(fd, &ours) && !lstat(name, &there) && ours.st_dev == there.st_dev &&
-	    ours.st_ino == there.st_ino)
-		unlink(name);
+	identify(fd, &device, &inode);
+	if (fd >= 0)
+		remove_if_same(path, suffix, device, inode);
+}
+
+const char *files_misplaced(const struct session_files *files)
+{
+	struct stat ours, there;
+
+	if (!files->path || files->db_fd < 0 || fstat(files->db_fd, &ours))
+		return NULL;
+	if (!ours.st_nlink)
+		return "its file was deleted while it was written; the session is lost";
+	if (lstat(files->path, &there))
+		return "its file was moved while it was written; the session is complete under "
+		       "its new name";
+	if (ours.st_dev != there.st_dev || ours.st_ino != there.st_ino)
+		return "its file was moved while it was written, and another took its name; the "
+		       "session is complete under its new name";
+	return NULL;
 }
 
 static void remove_names(const struct session_files *files, enum files_end end)
@@ -276,4 +317,26 @@ void files_close(struct session_files *files, enum files_end end)
 	if (files->wal_fd >= 0)
 		close(files->wal_fd);
 	files->db_fd = files->wal_fd = -1;
+}
+
+void files_identify(const struct session_files *files, struct files_identity *ret_identity)
+{
+	identify(files->db_fd, &ret_identity->db_device, &ret_identity->db_inode);
+	identify(files->wal_fd, &ret_identity->wal_device, &ret_identity->wal_inode);
+}
+
+int files_remove(const char *path, const struct files_identity *identity)
+{
+	struct person person;
+	int err;
+
+	person_find(&person);
+	err = person_begin(&person);
+	if (err)
+		return err;
+	err = remove_if_same(path, "", identity->db_device, identity->db_inode);
+	if (!err)
+		remove_if_same(path, "-wal", identity->wal_device, identity->wal_inode);
+	person_end(&person);
+	return err;
 }

@@ -6,6 +6,8 @@
 #ifndef DWELL_STORE_FILES_H
 #define DWELL_STORE_FILES_H
 
+#include "../../abi/types.h"
+
 struct session_files {
 	int db_fd;
 	int wal_fd;
@@ -41,6 +43,23 @@ int files_reopen(const struct session_files *files, enum files_end end, int *ret
  */
 int files_reopen_live(const struct session_files *files, int *ret_db_fd, int *ret_wal_fd);
 
+/* Has the session still its name? What became of it, in words; NULL: it has, or is in memory. */
+const char *files_misplaced(const struct session_files *files);
+
 void files_close(struct session_files *files, enum files_end end);
+
+/* Which files these are, whatever their names become. */
+struct files_identity {
+	u64 db_device, db_inode;
+	u64 wal_device, wal_inode;
+};
+
+void files_identify(const struct session_files *files, struct files_identity *ret_identity);
+
+/*
+ * Removes the file of this name, and its -wal, if they are still these: 0, -ESTALE if another file
+ * has its name or none has, or -errno.
+ */
+int files_remove(const char *path, const struct files_identity *identity);
 
 #endif

@@ -114,6 +114,15 @@ static int on_thread(sqlite3_stmt *row, void *context)
 	return 0;
 }
 
+/* What is beyond a limit is counted and left out; without memory there is no profile. */
+static int leave_out(const struct hash *full, u64 *left_out)
+{
+	if (!hash_is_full(full))
+		return -ENOMEM;
+	*left_out += 1;
+	return 0;
+}
+
 static int on_module(sqlite3_stmt *row, void *context)
 {
 	struct reader *reader = context;
@@ -121,7 +130,7 @@ static int on_module(sqlite3_stmt *row, void *context)
 	struct profile_module *module = hash_add(&reader->profile->modules, &id);
 
 	if (!module)
-		return 0; /* its frames are in none */
+		return leave_out(&reader->profile->modules, &(u64){0}); /* its frames are in none */
 	module->kind = small(row, 1);
 	module->path = text_of(reader, row, 2);
 	module->build_id = text_of(reader, row, 3);
@@ -134,10 +143,8 @@ static int on_frame(sqlite3_stmt *row, void *context)
 	u64 id = query_u64(row, 0);
 	struct profile_frame *frame = hash_add(&reader->profile->frames, &id);
 
-	if (!frame) {
-		reader->profile->frames_no_room++;
-		return 0;
-	}
+	if (!frame)
+		return leave_out(&reader->profile->frames, &reader->profile->frames_no_room);
 	frame->module_id = query_u64(row, 1);
 	frame->address = query_u64(row, 2);
 	frame->name = text_of(reader, row, 3);
@@ -154,6 +161,8 @@ static int on_inline(sqlite3_stmt *row, void *context)
 	struct profile_inline *inlined = query_append(&profile->inlines, &profile->inline_count,
 						      sizeof(*inlined), PROFILE_INLINES_MAX);
 
+	if (!inlined && profile->inline_count < PROFILE_INLINES_MAX)
+		return -ENOMEM;
 	if (!inlined) {
 		profile->frames_no_room++;
 		return 0;
@@ -172,21 +181,11 @@ static int on_stack(sqlite3_stmt *row, void *context)
 	u64 id = query_u64(row, 0);
 	struct profile_stack *stack = hash_add(&reader->profile->stacks, &id);
 
-	if (!stack) {
-		reader->profile->stacks_no_room++;
-		return 0;
-	}
+	if (!stack)
+		return leave_out(&reader->profile->stacks, &reader->profile->stacks_no_room);
 	stack->parent_id = query_u64(row, 1);
 	stack->frame_id = query_u64(row, 2);
 	return 0;
-}
-
-static bool is_in(const u32 *list, size_t count, u32 value)
-{
-	for (size_t i = 0; i < count; i++)
-		if (list[i] == value)
-			return true;
-	return !count;
 }
 
 static bool is_wanted(const struct reader *reader, s64 window, const struct profile_sample *sample)
@@ -200,8 +199,8 @@ static bool is_wanted(const struct reader *reader, s64 window, const struct prof
 	if (filter->one_kind && sample->kind != filter->kind)
 		return false;
 	return reader->wants_state[sample->state] &&
-	       is_in(filter->pids, filter->pid_count, sample->pid) &&
-	       is_in(filter->tids, filter->tid_count, sample->tid);
+	       session_part_lists(filter->pids, filter->pid_count, sample->pid) &&
+	       session_part_lists(filter->tids, filter->tid_count, sample->tid);
 }
 
 /* What a row says, as the key of its sample. */
@@ -248,6 +247,8 @@ static int on_sample(sqlite3_stmt *row, void *context)
 		return 0;
 	}
 	sample = process ? hash_add(&profile->samples, &key) : NULL;
+	if (!sample && !hash_is_full(process ? &profile->samples : &profile->processes))
+		return -ENOMEM;
 	if (!sample) {
 		profile_sum_add(&profile->no_room, &values);
 		return 0;
@@ -304,6 +305,20 @@ static const struct source samples = {
 static int read_source(sqlite3 *db, const struct source *source, struct reader *reader)
 {
 	return query_table(db, source->table, source->columns, NULL, source->on_row, reader);
+}
+
+struct profile_filter profile_filter_of(const struct session_part *part)
+{
+	return (struct profile_filter){
+		.pids = part->pids,
+		.pid_count = part->pid_count,
+		.tids = part->tids,
+		.tid_count = part->tid_count,
+		.kernel = part->kernel,
+		.one_kind = part->one_kind,
+		.kind = part->kind,
+		.state = part->state,
+	};
 }
 
 int profile_read(sqlite3 *db, const struct profile_filter *filter, struct profile *ret_profile)

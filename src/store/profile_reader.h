@@ -9,6 +9,7 @@
 #include <sqlite3.h>
 
 #include "../model/profile.h"
+#include "session_part.h"
 #include "windows.h"
 
 /* What is wanted; all zeroes: all but the kernel's own threads. */
@@ -24,6 +25,9 @@ struct profile_filter {
 	int (*name_frames)(struct profile *profile, const void *name_request);
 	const void *name_request;
 };
+
+/* The rest of it stays empty. The part must outlive it. */
+struct profile_filter profile_filter_of(const struct session_part *part);
 
 /* 0 or -errno, told. A session without samples has an empty profile. */
 int profile_read(sqlite3 *db, const struct profile_filter *filter, struct profile *ret_profile);

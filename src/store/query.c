@@ -17,9 +17,10 @@ static int refuse(sqlite3 *db, const char *table)
 	char why[256];
 
 	utf8_escape(why, sizeof(why), sqlite3_errmsg(db)); /* it may quote the file */
-	log_error("cannot read the table '%s' of the session: %s. Is the file complete, and "
-		  "written by this version of dwell?",
-		  table, why);
+	log_error("cannot read the table '%s' of the session: %s. %s", table, why,
+		  sqlite3_errcode(db) == SQLITE_NOMEM
+			  ? "Free some memory, or take a part of the session: FILE@10s-20s, --pid"
+			  : "Is the file complete, and written by this version of dwell?");
 	return -EIO;
 }
 
@@ -78,9 +79,10 @@ int query_groups(sqlite3 *db, const char *table, const char *columns, const char
 	if (err == QUERY_ENOUGH)
 		return 0;
 	if (err == -ENOMEM)
-		log_error("the session's '%s' has more rows than fit: take a part of it, as "
-			  "FILE@10s-20s, or --pid",
-			  table);
+		log_error(
+			"not enough memory for the session's '%s', or more rows than dwell reads: "
+			"take a part of it, as FILE@10s-20s, or --pid",
+			table);
 	return err;
 }
 

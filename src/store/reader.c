@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/caller.h"
 #include "../base/cleanup.h"
 #include "../base/log.h"
 #include "../model/signal.h"
@@ -49,11 +50,11 @@ bool session_is_one(int db_fd)
 
 static int open_plain_file(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = caller_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
 		return fd;
 	close(fd);
@@ -86,7 +87,17 @@ int session_open_files(const char *path, int *ret_db_fd, int *ret_wal_fd)
 	return 0;
 }
 
-/* Foreign SQL can be in a file: views, triggers, defaults. None of it is to run. */
+static int refuse(const char *name, int code)
+{
+	bool has_no_memory = (code & 0xff) == SQLITE_NOMEM;
+
+	log_error("cannot read %s: %s; %s", name, sqlite3_errstr(code),
+		  has_no_memory ? "free some memory" : "it is damaged, or not a dwell session");
+	return has_no_memory ? -ENOMEM : -EBADMSG;
+}
+
+/* 0 or SQLite's code. Foreign SQL can be in a file: views, triggers, defaults. None of it is to
+ * run. */
 static int distrust(sqlite3 *db)
 {
 	static const struct {
@@ -98,19 +109,26 @@ static int distrust(sqlite3 *db)
 		{SQLITE_LIMIT_FUNCTION_ARG, 16},    {SQLITE_LIMIT_ATTACHED, 0},
 		{SQLITE_LIMIT_TRIGGER_DEPTH, 1},    {SQLITE_LIMIT_WORKER_THREADS, 0},
 	};
-	int failed = 0;
+	static const struct {
+		int option, value;
+	} options[] = {
+		{SQLITE_DBCONFIG_DEFENSIVE, 1},
+		{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+		{SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+		{SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1},
+	};
+	int code = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
 		sqlite3_limit(db, limits[i].limit, limits[i].most);
-	failed |= sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	failed |= sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	failed |= sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-	failed |= sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-	failed |= sqlite3_exec(db,
-			       "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cell_size_check = ON;"
-			       "PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0",
-			       NULL, NULL, NULL);
-	return failed ? -EIO : 0;
+	for (size_t i = 0; !code && i < ARRAY_SIZE(options); i++)
+		code = sqlite3_db_config(db, options[i].option, options[i].value, NULL);
+	if (!code)
+		code = sqlite3_exec(db,
+				    "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cell_size_check = ON;"
+				    "PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0",
+				    NULL, NULL, NULL);
+	return code;
 }
 
 static int query_number(sqlite3 *db, const char *sql, s64 *ret_number)
@@ -128,7 +146,7 @@ static int query_number(sqlite3 *db, const char *sql, s64 *ret_number)
 }
 
 /* A view or a virtual table in the place of a table could say anything, and take for ever. */
-static bool is_table(sqlite3 *db, const char *name)
+static bool is_table(sqlite3 *db, const char *name, int *ret_code)
 {
 	char sql[128];
 	s64 count = 0;
@@ -137,25 +155,27 @@ static bool is_table(sqlite3 *db, const char *name)
 		 "SELECT count(*) FROM sqlite_schema WHERE name = '%s' AND type = 'table' "
 		 "AND rootpage > 0",
 		 name);
-	return !query_number(db, sql, &count) && count == 1;
+	*ret_code = query_number(db, sql, &count);
+	return !*ret_code && count == 1;
 }
 
-/* The name of a table that this version knows and the file lacks; NULL: all are there. */
-static const char *missing_table(sqlite3 *db)
+/* A table that this version knows and the file lacks, or that could not be looked for, by the code;
+ * NULL: none. */
+static const char *missing_table(sqlite3 *db, int *ret_code)
 {
 	for (size_t i = 0; i < TABLE_COUNT; i++)
-		if (!is_table(db, store_tables[i].name))
+		if (!is_table(db, store_tables[i].name, ret_code))
 			return store_tables[i].name;
 	for (size_t i = 0; i < DICTIONARY_COUNT; i++)
-		if (!is_table(db, store_dictionaries[i].table.name))
+		if (!is_table(db, store_dictionaries[i].table.name, ret_code))
 			return store_dictionaries[i].table.name;
-	if (!is_table(db, labels_table.name))
+	if (!is_table(db, labels_table.name, ret_code))
 		return labels_table.name;
 	for (int id = 0; id < SIGNAL_LIMIT; id++) {
 		const struct signal *signal = signal_rows[id].signal;
 
 		for (size_t i = 0; signal && i < signal->table_count; i++)
-			if (!is_table(db, signal->tables[i].name))
+			if (!is_table(db, signal->tables[i].name, ret_code))
 				return signal->tables[i].name;
 	}
 	return NULL;
@@ -169,11 +189,8 @@ static int check_version(sqlite3 *db, const char *name)
 
 	if (!code)
 		code = query_number(db, "SELECT count(*) FROM sqlite_schema", &(s64){0});
-	if (code) {
-		log_error("cannot read %s: %s; it is damaged, or not a dwell session", name,
-			  sqlite3_errstr(code));
-		return -EBADMSG;
-	}
+	if (code)
+		return refuse(name, code);
 	if (version / 1000 != SESSION_SCHEMA_MAJOR) {
 		log_error("cannot read %s: it has session schema %lld, this dwell reads %d; it was "
 			  "written by %s dwell, use that one",
@@ -182,7 +199,9 @@ static int check_version(sqlite3 *db, const char *name)
 		return -EPROTONOSUPPORT;
 	}
 	/* One of an older minor version has what there was then. */
-	missing = version < SESSION_USER_VERSION ? NULL : missing_table(db);
+	missing = version < SESSION_USER_VERSION ? NULL : missing_table(db, &code);
+	if (code)
+		return refuse(name, code);
 	if (!missing)
 		return 0;
 	log_error("cannot read %s: its table '%s' is missing; it was damaged, or changed by hand",
@@ -215,7 +234,7 @@ static void bound_steps(struct session *session, int db_fd, int wal_fd)
 int session_open_live_fds(int db_fd, int wal_fd, const char *name, struct session **ret_session)
 {
 	struct session *session;
-	int err;
+	int err, code;
 
 	if (!session_is_one(db_fd)) {
 		log_error("cannot read %s: it is not a dwell session; dwell record writes one",
@@ -224,17 +243,16 @@ int session_open_live_fds(int db_fd, int wal_fd, const char *name, struct sessio
 	}
 	session = calloc(1, sizeof(*session));
 	if (!session)
-		return -ENOMEM;
+		return refuse(name, SQLITE_NOMEM);
 	session->own_fds[0] = session->own_fds[1] = -1;
 	err = vfs_open(&session->vfs, db_fd, wal_fd, false, &session->db);
 	if (err) {
 		free(session);
-		return err;
+		return refuse(name, SQLITE_NOMEM);
 	}
 	bound_steps(session, db_fd, wal_fd);
-	err = distrust(session->db);
-	if (!err)
-		err = check_version(session->db, name);
+	code = distrust(session->db);
+	err = code ? refuse(name, code) : check_version(session->db, name);
 	if (err) {
 		session_close(session);
 		return err;

@@ -246,6 +246,13 @@ static int last_error(sqlite3_vfs *base, int size, char *to)
 	return ((struct vfs *)base)->last_errno;
 }
 
+void vfs_prepare(void)
+{
+	char byte;
+
+	sqlite3_randomness(sizeof(byte), &byte);
+}
+
 int vfs_open(struct vfs *vfs, int db_fd, int wal_fd, bool is_writer, sqlite3 **ret_db)
 {
 	int flags = is_writer ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;

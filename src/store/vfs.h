@@ -19,6 +19,9 @@ struct vfs {
 	int last_errno; /* of the last call that failed, for the message */
 };
 
+/* Before a sandbox is entered, in which SQLite cannot read the seed of its random numbers. */
+void vfs_prepare(void);
+
 /* Opens a connection through *vfs, which must stay where it is until vfs_close(): 0 or -errno. */
 int vfs_open(struct vfs *vfs, int db_fd, int wal_fd, bool is_writer, sqlite3 **ret_db);
 void vfs_close(struct vfs *vfs, sqlite3 *db);

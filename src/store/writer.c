@@ -22,11 +22,18 @@ struct statement {
 
 struct writer {
 	struct sink sink; /* first: the sink is the writer */
+	struct source_of_writer {
+		struct source source; /* first: the source is this */
+		struct writer *writer;
+	} source;
 	struct vfs vfs;
 	sqlite3 *db;
 	struct statement statements[STATEMENTS_MAX];
 	size_t statement_count;
 	struct batch batch;
+	bool is_resumed; /* it was there, with its tables */
+	bool is_open;	 /* its tables are there */
+	bool is_closing; /* and all of its windows */
 	bool in_transaction;
 	int failure; /* -errno of the first failure; nothing is written after it */
 	u64 lost_rows;
@@ -51,6 +58,8 @@ static const char *remedy(const struct writer *writer)
 	if (writer->vfs.last_errno == EFBIG)
 		return "see ulimit -f; a session in memory is limited to less than one with -o "
 		       "FILE";
+	if (writer->failure == -ENOMEM)
+		return "free some memory, and record again";
 	if (writer->failure == -ENOSPC)
 		return "free disk space, or use -o on another disk, and record again";
 	return "record again with -o on another disk";
@@ -61,10 +70,13 @@ static int give_up(struct writer *writer, int code, const char *what)
 	if (writer->failure)
 		return writer->failure;
 	writer->failure = errno_of(code);
-	log_error("cannot write the session (%s): %s%s%s; what is complete is kept, later windows "
-		  "are lost: %s",
-		  what, sqlite3_errstr(code), writer->vfs.last_errno ? ": " : "",
-		  writer->vfs.last_errno ? strerror(writer->vfs.last_errno) : "", remedy(writer));
+	log_error("cannot write the session (%s): %s%s%s; %s: %s", what, sqlite3_errstr(code),
+		  writer->vfs.last_errno ? ": " : "",
+		  writer->vfs.last_errno ? strerror(writer->vfs.last_errno) : "",
+		  writer->is_closing ? "what is complete is kept, in the file and its -wal"
+		  : writer->is_open  ? "what is complete is kept, later windows are lost"
+				     : "nothing is in it",
+		  remedy(writer));
 	return writer->failure;
 }
 
@@ -77,6 +89,21 @@ static int execute(struct writer *writer, const char *sql, const char *what)
 
 static int create_table(struct writer *writer, const struct table *table)
 {
+	char sql[SQL_BYTES];
+	int err;
+
+	if (snprintf(sql, sizeof(sql), "CREATE TABLE %s (%s)", table->name, table->columns) >=
+	    (int)sizeof(sql))
+		return -E2BIG;
+	err = execute(writer, sql, table->name);
+	if (!err && table->also)
+		err = execute(writer, table->also, table->name);
+	return err;
+}
+
+/* Makes the table, if it is not there, and the statement that adds to it. */
+static int prepare_table(struct writer *writer, const struct table *table)
+{
 	struct statement *statement = &writer->statements[writer->statement_count];
 	char sql[SQL_BYTES];
 	size_t length;
@@ -84,12 +111,7 @@ static int create_table(struct writer *writer, const struct table *table)
 
 	if (writer->statement_count == STATEMENTS_MAX || table->width > BATCH_WIDTH_MAX)
 		return -E2BIG;
-	if (snprintf(sql, sizeof(sql), "CREATE TABLE %s (%s)", table->name, table->columns) >=
-	    (int)sizeof(sql))
-		return -E2BIG;
-	err = execute(writer, sql, table->name);
-	if (!err && table->also)
-		err = execute(writer, table->also, table->name);
+	err = writer->is_resumed ? 0 : create_table(writer, table);
 	if (err)
 		return err;
 	length = (size_t)snprintf(sql, sizeof(sql), "INSERT OR REPLACE INTO %s SELECT c0",
@@ -147,9 +169,9 @@ static void add_row(struct sink *sink, const struct table *table, const struct c
 
 static int fill_dictionary(struct writer *writer, const struct dictionary *dictionary)
 {
-	int err = create_table(writer, &dictionary->table);
+	int err = prepare_table(writer, &dictionary->table);
 
-	for (size_t i = 0; !err && i < dictionary->count; i++) {
+	for (size_t i = 0; !err && !writer->is_resumed && i < dictionary->count; i++) {
 		const struct name_row *row = &dictionary->rows[i];
 		struct cell cells[] = {
 			cell_number((u64)row->id),
@@ -162,23 +184,65 @@ static int fill_dictionary(struct writer *writer, const struct dictionary *dicti
 	return err ? err : writer->failure;
 }
 
-static int create_schema(struct writer *writer)
+static int prepare_tables(struct writer *writer)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < TABLE_COUNT; i++)
-		err = create_table(writer, &store_tables[i]);
+		err = prepare_table(writer, &store_tables[i]);
 	for (size_t i = 0; !err && i < DICTIONARY_COUNT; i++)
 		err = fill_dictionary(writer, &store_dictionaries[i]);
 	if (!err)
-		err = create_table(writer, &labels_table);
+		err = prepare_table(writer, &labels_table);
 	for (int id = 0; !err && id < SIGNAL_LIMIT; id++) {
 		const struct signal *signal = signal_rows[id].signal;
 
 		for (size_t i = 0; signal && !err && i < signal->table_count; i++)
-			err = create_table(writer, &signal->tables[i]);
+			err = prepare_table(writer, &signal->tables[i]);
 	}
 	return err;
+}
+
+/* --- rows that are there --- */
+
+static struct cell cell_of(sqlite3_stmt *row, int column)
+{
+	const char *text;
+
+	switch (sqlite3_column_type(row, column)) {
+	case SQLITE_INTEGER:
+		return cell_number((u64)sqlite3_column_int64(row, column));
+	case SQLITE_TEXT:
+		text = (const char *)sqlite3_column_text(row, column);
+		return text ? cell_text(text, (size_t)sqlite3_column_bytes(row, column))
+			    : (struct cell){.kind = CELL_NULL};
+	default:
+		return (struct cell){.kind = CELL_NULL};
+	}
+}
+
+static int each_row(struct source *source, const char *columns, size_t width, const char *rest,
+		    source_row on_row, void *context)
+{
+	struct writer *writer = ((struct source_of_writer *)source)->writer;
+	struct cell cells[SOURCE_WIDTH_MAX];
+	sqlite3_stmt *rows = NULL;
+	char sql[SQL_BYTES];
+	int code;
+
+	if (width > SOURCE_WIDTH_MAX ||
+	    snprintf(sql, sizeof(sql), "SELECT %s FROM %s", columns, rest) >= (int)sizeof(sql))
+		return -E2BIG;
+	code = sqlite3_prepare_v2(writer->db, sql, -1, &rows, NULL);
+	while (!code && (code = sqlite3_step(rows)) == SQLITE_ROW) {
+		code = SQLITE_OK;
+		for (size_t i = 0; i < width; i++)
+			cells[i] = cell_of(rows, (int)i);
+		if (!on_row(context, cells))
+			break;
+	}
+	sqlite3_finalize(rows);
+	return code && code != SQLITE_DONE ? give_up(writer, code, "reading what is there") : 0;
 }
 
 /*
@@ -199,33 +263,64 @@ static int prepare_file(struct writer *writer)
 	return execute(writer, sql, "opening it");
 }
 
-int writer_open(int db_fd, int wal_fd, struct writer **ret_writer)
+/* It is in WAL mode, and what of the -wal was committed belongs to it. */
+static int prepare_resumed_file(struct writer *writer)
+{
+	return execute(writer,
+		       "PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY;"
+		       "PRAGMA synchronous = OFF; BEGIN",
+		       "opening it again");
+}
+
+static int open_writer(int db_fd, int wal_fd, bool is_resumed, struct writer **ret_writer)
 {
 	struct writer *writer = calloc(1, sizeof(*writer));
 	int err;
 
-	if (!writer)
-		return -ENOMEM;
-	writer->sink.add = add_row;
-	err = vfs_open(&writer->vfs, db_fd, wal_fd, true, &writer->db);
+	if (writer) {
+		writer->sink.add = add_row;
+		writer->source.source.each = each_row;
+		writer->source.writer = writer;
+		writer->is_resumed = is_resumed;
+	}
+	err = writer ? vfs_open(&writer->vfs, db_fd, wal_fd, true, &writer->db) : -ENOMEM;
 	if (err) {
+		log_error("cannot write the session (opening it): %s; free some memory",
+			  strerror(-err));
 		free(writer);
 		return err;
 	}
 	err = batch_register(&writer->batch, writer->db)
 		      ? give_up(writer, SQLITE_NOMEM, "preparing it")
-		      : prepare_file(writer);
+	      : is_resumed ? prepare_resumed_file(writer)
+			   : prepare_file(writer);
 	writer->in_transaction = !err;
 	if (!err)
-		err = create_schema(writer);
+		err = prepare_tables(writer);
 	if (!err)
 		err = writer_commit(writer);
 	if (err) {
 		writer_close(writer);
 		return err;
 	}
+	writer->is_open = true;
 	*ret_writer = writer;
 	return 0;
+}
+
+int writer_open(int db_fd, int wal_fd, struct writer **ret_writer)
+{
+	return open_writer(db_fd, wal_fd, false, ret_writer);
+}
+
+int writer_resume(int db_fd, int wal_fd, struct writer **ret_writer)
+{
+	return open_writer(db_fd, wal_fd, true, ret_writer);
+}
+
+struct source *writer_source(struct writer *writer)
+{
+	return &writer->source.source;
 }
 
 struct sink *writer_sink(struct writer *writer)
@@ -258,6 +353,7 @@ int writer_close(struct writer *writer)
 	err = writer_commit(writer);
 	for (size_t i = 0; i < writer->statement_count; i++)
 		sqlite3_finalize(writer->statements[i].insert);
+	writer->is_closing = true;
 	/* Leaving WAL mode writes the file's header once more, with its journal in memory. */
 	if (!err)
 		err = execute(writer,

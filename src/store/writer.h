@@ -10,11 +10,18 @@
 #include <stdbool.h>
 
 #include "../model/sink.h"
+#include "../model/source.h"
 
 struct writer;
 
 /* Both files are empty. 0 or -errno, told. */
 int writer_open(int db_fd, int wal_fd, struct writer **ret_writer);
+
+/* One that a writer left that was killed: it goes on after the last window that is complete. */
+int writer_resume(int db_fd, int wal_fd, struct writer **ret_writer);
+
+/* What it has so far. */
+struct source *writer_source(struct writer *writer);
 
 /* Rows given to it wait for writer_commit(). */
 struct sink *writer_sink(struct writer *writer);

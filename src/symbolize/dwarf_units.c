@@ -4,7 +4,6 @@
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "../base/clock.h"
 
@@ -14,23 +13,15 @@
 #define LOOK_BACK_MAX 8		 /* ranges that may overlap another */
 #define CLOCK_EVERY   64	 /* steps: some microseconds, unless the file is hostile */
 
-static u64 cpu_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (u64)now.tv_sec * NS_PER_S + (u64)now.tv_nsec;
-}
-
 void dwarf_units_begin(struct dwarf_units *units)
 {
-	units->since_ns = cpu_ns();
+	units->since_ns = clock_thread_cpu_ns();
 	units->steps = 0;
 }
 
 void dwarf_units_end(struct dwarf_units *units)
 {
-	units->spent_ns += cpu_ns() - units->since_ns;
+	units->spent_ns += clock_thread_cpu_ns() - units->since_ns;
 	if (units->spent_ns > units->budget_ns)
 		units->is_spent = true;
 }
@@ -38,7 +29,7 @@ void dwarf_units_end(struct dwarf_units *units)
 bool dwarf_units_step(struct dwarf_units *units)
 {
 	if (units->steps++ % CLOCK_EVERY == CLOCK_EVERY - 1 &&
-	    units->spent_ns + cpu_ns() - units->since_ns > units->budget_ns)
+	    units->spent_ns + clock_thread_cpu_ns() - units->since_ns > units->budget_ns)
 		units->is_spent = true;
 	return !units->is_spent;
 }
@@ -122,13 +113,13 @@ static int add_unit(struct dwarf_units *units, Dwarf_Die *die)
 	return add_ranges(units, &units->ranges, die, (u32)units->unit_count++);
 }
 
-int dwarf_units_open(struct dwarf_units *units, Dwarf *dwarf, u64 budget_ns)
+int dwarf_units_open(struct dwarf_units *units, Dwarf *dwarf, u64 budget_ns, u64 spent_ns)
 {
 	Dwarf_Off at = 0, next;
 	size_t header_size;
 	int err = 0;
 
-	*units = (struct dwarf_units){.dwarf = dwarf, .budget_ns = budget_ns};
+	*units = (struct dwarf_units){.dwarf = dwarf, .budget_ns = budget_ns, .spent_ns = spent_ns};
 	dwarf_units_begin(units);
 	for (; !err && !dwarf_nextcu(dwarf, at, &next, &header_size, NULL, NULL, NULL); at = next) {
 		Dwarf_Die die;

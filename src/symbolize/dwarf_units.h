@@ -42,8 +42,8 @@ struct dwarf_units {
 	bool is_cut;   /* something did not fit */
 };
 
-/* 0 or -ENOMEM. */
-int dwarf_units_open(struct dwarf_units *units, Dwarf *dwarf, u64 budget_ns);
+/* spent_ns: of the budget, before. 0 or -ENOMEM. */
+int dwarf_units_open(struct dwarf_units *units, Dwarf *dwarf, u64 budget_ns, u64 spent_ns);
 void dwarf_units_close(struct dwarf_units *units);
 
 /* Around all that reads DWARF: the time between them is what counts. */

@@ -8,13 +8,10 @@
 #include "../base/cleanup.h"
 #include "../base/clock.h"
 #include "../base/log.h"
-#include "../base/scratch.h"
 #include "../base/utf8.h"
 #include "../model/resolver.h"
-#include "debuginfod.h"
+#include "fetcher.h"
 #include "symbols.h"
-
-#define CACHE_VARIABLE "DEBUGINFOD_CACHE_PATH"
 
 /* A module with frames that have no name. */
 struct wanted {
@@ -26,6 +23,7 @@ struct fetch {
 	struct profile *profile;
 	struct hash wanted;
 	bool *is_seen; /* by stack */
+	struct fetcher *fetcher;
 	u32 source;
 	u64 deadline_ns;
 	size_t found, late;	/* files */
@@ -156,8 +154,8 @@ static int fetch_module(struct fetch *fetch, const struct profile_module *module
 	utf8_escape(name, sizeof(name), path);
 	fd = now_ns >= fetch->deadline_ns
 		     ? -ETIMEDOUT
-		     : debuginfod_fetch(id, id_size, name,
-					(fetch->deadline_ns - now_ns) / NS_PER_MS);
+		     : fetcher_fetch(fetch->fetcher, id, id_size, name,
+				     (fetch->deadline_ns - now_ns) / NS_PER_MS);
 	err = fd < 0 ? fd : read_symbols(fd, id, id_size, &symbols);
 	if (symbols)
 		name_frames(fetch, module->id, symbols);
@@ -205,26 +203,11 @@ static void tell(const struct fetch *fetch)
 			 fetch->late);
 }
 
-/* The library's cache in a folder that goes when we do. */
-static int fetch_privately(struct fetch *fetch)
-{
-	struct scratch scratch;
-	int err = scratch_make(&scratch);
-
-	if (err) {
-		log_error("cannot create a directory for debug files: %s; set TMPDIR",
-			  strerror(-err));
-		return err;
-	}
-	err = setenv(CACHE_VARIABLE, scratch.path, 1) ? -errno : fetch_all(fetch);
-	scratch_remove(&scratch);
-	return err;
-}
-
 int fetched_names(struct profile *profile, const void *context)
 {
 	const struct fetch_request *request = context;
 	struct fetch fetch = {.profile = profile,
+			      .fetcher = request->fetcher,
 			      .source = strings_add(&profile->strings, "debuginfod"),
 			      .deadline_ns = clock_now_ns() + request->limit_ms * NS_PER_MS};
 	int err;
@@ -234,7 +217,7 @@ int fetched_names(struct profile *profile, const void *context)
 	hash_init(&fetch.wanted, sizeof(struct wanted), sizeof(u64), PROFILE_MODULES_MAX);
 	err = choose(&fetch);
 	if (!err && fetch.wanted.count)
-		err = request->is_cache_private ? fetch_privately(&fetch) : fetch_all(&fetch);
+		err = fetch_all(&fetch);
 	if (!err)
 		tell(&fetch);
 	hash_free(&fetch.wanted);

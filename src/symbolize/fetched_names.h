@@ -9,9 +9,12 @@
 
 #include "../model/profile.h"
 
+struct fetcher;
+
 struct fetch_request {
-	u64 limit_ms;	       /* for all files together; 0: nothing is asked for */
-	bool is_cache_private; /* who asked was root: nobody has no home, so nothing is kept */
+	u64 limit_ms;		 /* for all files together; 0: nothing is asked for */
+	bool is_cache_private;	 /* who asked was root: nobody has no home, so nothing is kept */
+	struct fetcher *fetcher; /* asks the servers; the caller's */
 };
 
 /*

@@ -7,6 +7,8 @@
 
 #include "demangle.h"
 #include "kernel_names.h"
+#include "mirror.h"
+#include "publish.h"
 #include "row_store.h"
 #include "scan.h"
 #include "symbolize.h"
@@ -29,6 +31,12 @@ struct symbolize {
 
 	struct kernel_names kernel_names;
 
+	struct publisher publisher; /* what another process is told */
+	struct mirror *mirror;	    /* what another process tells; NULL: files are read here */
+
+	u64 reclaim_ns, trim_ns; /* when modules, and the heap's free memory, were last given up */
+	u64 trimmed;		 /* modules.reclaimed at that time */
+
 	struct symbolize_counts counts;
 	char texts[FRAME_NAMES_MAX][DEMANGLED_MAX]; /* the names that were given out last */
 };
@@ -36,8 +44,8 @@ struct symbolize {
 /* resolve_data.c: variables; as struct resolver has them */
 bool resolve_place_data(struct resolver *resolver, u32 generation, u64 address,
 			struct place *ret_place);
-bool resolve_name_data(struct resolver *resolver, const struct place *place, char *ret_name,
-		       size_t size);
+enum name_answer resolve_name_data(struct resolver *resolver, const struct place *place,
+				   char *ret_name, size_t size);
 
 /* resolve.c */
 void resolve_init(struct resolver *resolver);

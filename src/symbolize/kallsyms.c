@@ -5,16 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/cleanup.h"
 #include "../base/hash.h"
 #include "../base/text.h"
 #include "../base/utf8.h"
 #include "line_feed.h"
 #include "spans.h"
 
-#define SYMBOLS_MAX  (1u << 20) /* a kernel has some 120,000 to 200,000 */
-#define TEXT_MAX     (64u << 20)
-#define FILE_MAX     (256u << 20)
-#define FUNCTION_MAX (64u << 10) /* bytes; the file tells no sizes, and the last has no next */
+#define SYMBOLS_MAX   (1u << 20) /* a kernel has some 120,000 to 200,000 */
+#define TEXT_MAX      (64u << 20)
+#define FILE_MAX      (256u << 20)
+#define CHECKED_BYTES (1u << 20)
+#define FUNCTION_MAX  (64u << 10) /* bytes; the file tells no sizes, and the last has no next */
 #define VARIABLES_MIN                                                                              \
 	1000 /* fewer: without CONFIG_KALLSYMS_ALL, only some stray ones are there                 \
 	      */
@@ -123,6 +125,18 @@ static bool is_padding(const struct line *line)
 	return line->name_length > 6 && !memcmp(line->name, "__pfx_", 6);
 }
 
+/* Those entries of x86 and arm64 from which a stack goes on in what was interrupted. */
+static bool is_interrupt(const char *name)
+{
+	static const char *const prefixes[] = {"asm_exc_", "asm_sysvec_", "asm_common_interrupt",
+					       "asm_spurious_interrupt"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return !strncmp(name, "el1h_64_", 8) && !strstr(name, "_handler");
+}
+
 static int take_line(void *context, const char *text, size_t length)
 {
 	struct kallsyms *kallsyms = context;
@@ -223,6 +237,24 @@ int kallsyms_read_data(int fd, struct kallsyms **ret_kallsyms)
 	return 0;
 }
 
+/* One that is not 0 ends the reading. */
+static int find_address(void *context, const char *text, size_t length)
+{
+	struct line line;
+
+	(void)context;
+	return parse(text, length, &line) && line.address ? -ECANCELED : 0;
+}
+
+int kallsyms_check(int fd)
+{
+	int err = line_feed(fd, CHECKED_BYTES, find_address, NULL);
+
+	if (err == -ECANCELED)
+		return 0;
+	return err && err != -EFBIG ? err : -EPERM;
+}
+
 void kallsyms_close(struct kallsyms *kallsyms)
 {
 	if (!kallsyms)
@@ -247,4 +279,11 @@ const char *kallsyms_find(const struct kallsyms *kallsyms, u64 address, const ch
 	*ret_module = span->tag ? hash_item(&kallsyms->modules, span->tag - 1) : NULL;
 	*ret_offset = address - span->begin;
 	return spans_name(&kallsyms->spans, span);
+}
+
+bool kallsyms_is_interrupt(const struct kallsyms *kallsyms, u64 address)
+{
+	const struct span *span = spans_find(&kallsyms->spans, address);
+
+	return span && !span->tag && is_interrupt(spans_name(&kallsyms->spans, span));
 }

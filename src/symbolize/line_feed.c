@@ -43,12 +43,18 @@ static int take_lines(struct feed *feed, const char *buffer, size_t size, size_t
 
 int line_feed(int fd, u64 bytes_max, line_feed_fn take, void *context)
 {
-	struct feed feed = {.take = take, .context = context};
+	struct line_feed_place place = {0};
+
+	return line_feed_from(fd, &place, bytes_max, take, context);
+}
+
+static int read_on(int fd, struct feed *feed, struct line_feed_place *place, u64 bytes_max)
+{
 	char buffer[BUFFER_SIZE];
 	size_t filled = 0, taken;
 
 	/* By offsets, so that the same descriptor can be read again. */
-	for (u64 at = 0;;) {
+	for (u64 at = place->at;;) {
 		ssize_t size = pread(fd, buffer + filled, sizeof(buffer) - filled, (off_t)at);
 		int err;
 
@@ -62,10 +68,21 @@ int line_feed(int fd, u64 bytes_max, line_feed_fn take, void *context)
 			return -EFBIG;
 		at += (u64)size;
 		filled += (size_t)size;
-		err = take_lines(&feed, buffer, filled, &taken);
+		err = take_lines(feed, buffer, filled, &taken);
+		place->at += taken;
 		if (err)
 			return err;
 		filled -= taken;
 		memmove(buffer, buffer + taken, filled);
 	}
+}
+
+int line_feed_from(int fd, struct line_feed_place *place, u64 bytes_max, line_feed_fn take,
+		   void *context)
+{
+	struct feed feed = {.take = take, .context = context, .is_inside = place->is_inside};
+	int err = read_on(fd, &feed, place, bytes_max);
+
+	place->is_inside = feed.is_inside;
+	return err;
 }

@@ -14,14 +14,11 @@
 #include "dwarf_none.h"
 #include "dwarf_units.h"
 
-#define DEBUG_BYTES_MAX                                                                            \
-	(512u << 20) /* of all .debug_* sections, unpacked; libdw reads them all                   \
-		      */
 #define BUDGET_NS      (5 * NS_PER_S)
 #define INLINES_MAX    64
 #define ORIGINS_MAX    16	   /* of a die that only says where its name is */
 #define PROGRAM_MAX    (4u << 20)  /* bytes of one unit's line program; a byte can be a line */
-#define PROGRAMS_MAX   (16u << 20) /* of all that were run */
+#define PROGRAMS_MAX   (16u << 20) /* of all that were run, before libdw begins anew */
 #define FILE_NAME_SIZE 1024
 #define ODD_FILES_MAX  1024
 
@@ -38,11 +35,13 @@ struct odd_file {
 };
 
 struct lines {
+	Elf *elf;
 	Dwarf *dwarf;
 	struct dwarf_none none;
 	struct dwarf_units units;
 	struct raw info, programs;
-	size_t programs_run; /* bytes */
+	size_t programs_run; /* bytes, since libdw began */
+	size_t bytes;	     /* of sections */
 	struct odd_file *odd_files;
 	size_t odd_count;
 };
@@ -58,7 +57,7 @@ static size_t unpacked_size(Elf_Scn *section, const GElf_Shdr *header)
 	return gelf_getchdr(section, &packed) ? packed.ch_size : 0;
 }
 
-int lines_check_sections(Elf *elf)
+int lines_check_sections(Elf *elf, size_t *ret_bytes)
 {
 	Elf_Scn *section = NULL;
 	size_t names, sum = 0, infos = 0, programs = 0;
@@ -81,7 +80,7 @@ int lines_check_sections(Elf *elf)
 		    strcmp(name, ".eh_frame"))
 			continue;
 		size = unpacked_size(section, &header);
-		if (size > DEBUG_BYTES_MAX - sum)
+		if (size > LINES_BYTES_MAX - sum)
 			return -EFBIG;
 		sum += size;
 		infos += size && !strcmp(name, ".debug_info");
@@ -89,6 +88,7 @@ int lines_check_sections(Elf *elf)
 	}
 	if (infos > 1 || programs > 1)
 		return -EBADMSG; /* libdw takes one, we would look at another */
+	*ret_bytes = sum;
 	return infos ? 0 : -ENOENT;
 }
 
@@ -118,28 +118,51 @@ static struct raw raw_section(Elf *elf, const char *wanted)
 	return raw;
 }
 
-int lines_open(const struct elf_file *file, struct lines **ret_lines)
+/* What was spent before counts, and so does the reading of the file, the first time. */
+static int begin(struct lines *lines, u64 spent_ns)
+{
+	u64 begin_ns = clock_thread_cpu_ns();
+
+	lines->programs_run = 0;
+	lines->dwarf = dwarf_begin_elf(lines->elf, DWARF_C_READ, NULL);
+	if (!lines->dwarf)
+		return -EBADMSG;
+	spent_ns += clock_thread_cpu_ns() - begin_ns;
+	/* Else libdw opens whatever file the section .gnu_debugaltlink names. */
+	dwarf_setalt(lines->dwarf, lines->none.dwarf);
+	lines->info = raw_section(lines->elf, ".debug_info");
+	lines->programs = raw_section(lines->elf, ".debug_line");
+	return dwarf_units_open(&lines->units, lines->dwarf, BUDGET_NS, spent_ns);
+}
+
+static void end(struct lines *lines)
+{
+	for (size_t i = 0; i < lines->odd_count; i++)
+		free(lines->odd_files[i].clean);
+	free(lines->odd_files);
+	lines->odd_files = NULL;
+	lines->odd_count = 0;
+	dwarf_units_close(&lines->units);
+	dwarf_end(lines->dwarf);
+	lines->dwarf = NULL;
+}
+
+int lines_open(const struct elf_file *file, u64 spent_ns, struct lines **ret_lines)
 {
 	struct lines *lines;
-	int err = lines_check_sections(file->elf);
+	size_t bytes;
+	int err = lines_check_sections(file->elf, &bytes);
 
 	if (err)
 		return err;
 	lines = calloc(1, sizeof(*lines));
 	if (!lines)
 		return -ENOMEM;
-	lines->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
-	if (!lines->dwarf)
-		err = -EBADMSG;
+	lines->elf = file->elf;
+	lines->bytes = bytes;
+	err = dwarf_none_open(&lines->none);
 	if (!err)
-		err = dwarf_none_open(&lines->none);
-	if (!err) {
-		/* Else libdw opens whatever file the section .gnu_debugaltlink names. */
-		dwarf_setalt(lines->dwarf, lines->none.dwarf);
-		lines->info = raw_section(file->elf, ".debug_info");
-		lines->programs = raw_section(file->elf, ".debug_line");
-		err = dwarf_units_open(&lines->units, lines->dwarf, BUDGET_NS);
-	}
+		err = begin(lines, spent_ns);
 	if (err) {
 		lines_close(lines);
 		return err;
@@ -152,13 +175,19 @@ void lines_close(struct lines *lines)
 {
 	if (!lines)
 		return;
-	for (size_t i = 0; i < lines->odd_count; i++)
-		free(lines->odd_files[i].clean);
-	free(lines->odd_files);
-	dwarf_units_close(&lines->units);
-	dwarf_end(lines->dwarf);
+	end(lines);
 	dwarf_none_close(&lines->none);
 	free(lines);
+}
+
+u64 lines_spent_ns(const struct lines *lines)
+{
+	return lines->units.spent_ns;
+}
+
+size_t lines_bytes(const struct lines *lines)
+{
+	return lines->bytes;
 }
 
 bool lines_are_cut(const struct lines *lines)
@@ -253,7 +282,7 @@ static bool can_run(struct lines *lines, struct dwarf_unit *unit, Dwarf_Die *uni
 	    at > lines->programs.size - sizeof(size))
 		return false;
 	memcpy(&size, lines->programs.bytes + at, sizeof(size));
-	if (size > PROGRAM_MAX || lines->programs_run + size > PROGRAMS_MAX) {
+	if (size > PROGRAM_MAX) {
 		lines->units.is_cut = true;
 		return false;
 	}
@@ -358,11 +387,26 @@ static size_t find(struct lines *lines, u64 address, struct frame_name *ret_name
 	return count;
 }
 
+/* libdw keeps each line that it has seen: it begins anew when these are too many. */
+static int forget_programs(struct lines *lines)
+{
+	bool is_cut = lines->units.is_cut;
+	u64 spent_ns = lines->units.spent_ns;
+	int err;
+
+	end(lines);
+	err = begin(lines, spent_ns);
+	lines->units.is_cut |= is_cut;
+	lines->units.is_spent |= err != 0;
+	return err;
+}
+
 size_t lines_find(struct lines *lines, u64 address, struct frame_name ret_names[FRAME_NAMES_MAX])
 {
 	size_t count;
 
-	if (lines->units.is_spent)
+	if (lines->units.is_spent ||
+	    (lines->programs_run > PROGRAMS_MAX && forget_programs(lines)) || lines->units.is_spent)
 		return 0;
 	dwarf_units_begin(&lines->units);
 	count = find(lines, address, ret_names);

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "../base/clock.h"
 #include "modules.h"
 
 /* libelf keeps what it read of a file until the end: hence a fresh start after much reading. */
@@ -19,7 +20,7 @@ void modules_forget_bytes(struct module *module)
 		module->elf.fd = fd; /* cut meanwhile; the descriptor is still ours to close */
 }
 
-static void unload(struct modules *modules, struct module *module)
+void modules_unload(struct modules *modules, struct module *module)
 {
 	modules->symbol_bytes -= symbols_bytes(module->symbols);
 	symbols_close(module->symbols);
@@ -32,15 +33,15 @@ static bool unload_one(struct modules *modules, const struct module *but)
 {
 	struct module *oldest = NULL;
 
-	for (u32 i = MODULE_KERNEL_ID; i < modules->count; i++) {
-		struct module *module = modules->all[i];
+	for (u32 i = 0; i < modules->all.count; i++) {
+		struct module *module = modules->all.items[i].thing;
 
 		if (module != but && module->symbols && module->elf.elf &&
 		    (!oldest || module->used < oldest->used))
 			oldest = module;
 	}
 	if (oldest)
-		unload(modules, oldest);
+		modules_unload(modules, oldest);
 	return oldest != NULL;
 }
 
@@ -50,7 +51,7 @@ static void hold_bound(struct modules *modules, struct module *module)
 		;
 	if (modules->symbol_bytes <= SYMBOLS_BYTES_MAX)
 		return;
-	unload(modules, module);
+	modules_unload(modules, module);
 	module->are_symbols_tried = true;
 	modules->no_symbols++;
 }
@@ -61,6 +62,7 @@ const struct symbols *modules_symbols(struct modules *modules, struct module *mo
 	bool has_debug;
 
 	module->used = ++modules->turn;
+	module->named_ns = clock_now_ns();
 	if (module->are_symbols_tried || !module->elf.elf)
 		return module->symbols;
 	module->are_symbols_tried = true;
@@ -76,51 +78,82 @@ const struct symbols *modules_symbols(struct modules *modules, struct module *mo
 	return module->symbols;
 }
 
-/* A handle of their own, since they keep it: 0 or -errno. */
-static int open_lines(struct module *module, int fd)
-{
-	int err = fd < 0 ? -ENOENT : elf_file_open(fd, &module->lines_elf);
-
-	if (!err)
-		err = lines_open(&module->lines_elf, &module->lines);
-	if (err)
-		elf_file_close(&module->lines_elf);
-	return err;
-}
-
 void modules_close_lines(struct modules *modules, struct module *module)
 {
-	modules->lines -= module->lines != NULL;
-	lines_close(module->lines);
+	if (module->lines) {
+		modules->lines--;
+		modules->lines_bytes -= lines_bytes(module->lines);
+		module->lines_spent_ns = lines_spent_ns(module->lines);
+		lines_close(module->lines);
+	}
 	module->lines = NULL;
 	module->are_lines_tried = false;
 	elf_file_close(&module->lines_elf);
 }
 
-static void close_oldest_lines(struct modules *modules)
+static bool close_oldest_lines(struct modules *modules)
 {
 	struct module *oldest = NULL;
 
-	for (u32 i = MODULE_KERNEL_ID; i < modules->count; i++) {
-		struct module *module = modules->all[i];
+	for (u32 i = 0; i < modules->all.count; i++) {
+		struct module *module = modules->all.items[i].thing;
 
 		if (module->lines && (!oldest || module->used < oldest->used))
 			oldest = module;
 	}
 	if (oldest)
 		modules_close_lines(modules, oldest);
+	return oldest != NULL;
 }
 
-struct lines *modules_lines(struct modules *modules, struct module *module)
+/* A handle of their own, since they keep it: 0 or -errno. */
+static int open_lines(struct modules *modules, struct module *module, int fd)
+{
+	size_t bytes = 0;
+	int err = fd < 0 ? -ENOENT : elf_file_open(fd, &module->lines_elf);
+
+	if (!err)
+		err = lines_check_sections(module->lines_elf.elf, &bytes);
+	while (!err &&
+	       (modules->lines >= LINES_OPEN_MAX ||
+		modules->lines_bytes + bytes > LINES_BYTES_MAX) &&
+	       close_oldest_lines(modules))
+		;
+	if (!err)
+		err = lines_open(&module->lines_elf, module->lines_spent_ns, &module->lines);
+	if (err)
+		elf_file_close(&module->lines_elf);
+	return err;
+}
+
+static void read_lines(struct modules *modules, struct module *module)
+{
+	int err = open_lines(modules, module, module->debug_fd);
+	bool is_too_large = err == -EFBIG;
+
+	if (err)
+		err = open_lines(modules, module, module->elf.fd);
+	if (err) {
+		module->lines = NULL;
+		module->are_lines_too_large = is_too_large || err == -EFBIG;
+		return;
+	}
+	modules->lines++;
+	modules->lines_bytes += lines_bytes(module->lines);
+}
+
+size_t modules_find_lines(struct modules *modules, struct module *module, u64 address,
+			  struct frame_name ret_names[FRAME_NAMES_MAX])
 {
 	module->used = ++modules->turn;
-	if (module->are_lines_tried || module->kind != MODULE_FILE || !module->elf.elf)
-		return module->lines;
-	module->are_lines_tried = true;
-	if (modules->lines >= LINES_OPEN_MAX)
-		close_oldest_lines(modules);
-	if (open_lines(module, module->debug_fd) && open_lines(module, module->elf.fd))
-		module->lines = NULL;
-	modules->lines += module->lines != NULL;
-	return module->lines;
+	if (!module->are_lines_tried && module->kind == MODULE_FILE && module->elf.elf) {
+		module->are_lines_tried = true;
+		read_lines(modules, module);
+	}
+	return module->lines ? lines_find(module->lines, address, ret_names) : 0;
+}
+
+bool modules_lack_lines(const struct module *module)
+{
+	return module->lines ? lines_are_cut(module->lines) : module->are_lines_too_large;
 }

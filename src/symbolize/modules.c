@@ -74,10 +74,6 @@ static struct module *add(struct modules *modules, enum module_kind kind, const 
 	struct module *module;
 	char text[1024];
 
-	if (modules->count >= MODULES_MAX) {
-		modules->refused++;
-		return NULL;
-	}
 	module = calloc(1, sizeof(*module));
 	if (!module)
 		return NULL;
@@ -88,25 +84,31 @@ static struct module *add(struct modules *modules, enum module_kind kind, const 
 		return NULL;
 	}
 	module->kind = kind;
-	module->id = modules->count;
+	module->id = modules->last_id + 1;
 	module->elf.fd = module->debug_fd = -1;
 	module->table = UNWIND_NO_TABLE;
 	module->identity = fnv(module->path, strlen(module->path));
 	module->used = ++modules->turn;
-	modules->all[modules->count++] = module;
+	if (number_map_set(&modules->all, module->id, module)) {
+		modules->refused++;
+		free(module->path);
+		free(module);
+		return NULL;
+	}
+	modules->last_id++;
 	return module;
 }
 
 int modules_init(struct modules *modules)
 {
-	*modules = (struct modules){.open_max = descriptors_max(), .count = MODULE_KERNEL_ID};
-	modules->all = calloc(MODULES_MAX, sizeof(struct module *));
+	*modules = (struct modules){.open_max = descriptors_max()};
 	hash_init(&modules->files, sizeof(struct file_item), sizeof(struct file_key),
 		  MODULE_FILES_MAX);
 	hash_init(&modules->builds, sizeof(struct build_item), sizeof(struct build_key),
 		  MODULES_MAX);
-	hash_init(&modules->names, sizeof(struct part_item), PART_NAME_BYTES, MODULES_MAX);
-	if (!modules->all || !add(modules, MODULE_KERNEL, "[kernel]")) {
+	hash_init(&modules->names, sizeof(struct part_item), PART_NAME_BYTES, KERNEL_PARTS_MAX);
+	if (number_map_init(&modules->all, MODULES_MAX) ||
+	    !add(modules, MODULE_KERNEL, "[kernel]")) {
 		modules_free(modules);
 		return -ENOMEM;
 	}
@@ -131,18 +133,46 @@ static void free_module(struct module *module)
 
 void modules_free(struct modules *modules)
 {
-	for (u32 i = MODULE_KERNEL_ID; modules->all && i < modules->count; i++)
-		free_module(modules->all[i]);
-	free(modules->all);
+	for (u32 i = 0; i < modules->all.count; i++)
+		free_module(modules->all.items[i].thing);
+	number_map_free(&modules->all);
 	hash_free(&modules->files);
 	hash_free(&modules->builds);
 	hash_free(&modules->names);
 	*modules = (struct modules){0};
 }
 
+void modules_remove(struct modules *modules, struct module *module)
+{
+	if (modules->on_remove)
+		modules->on_remove(modules->context, module);
+	modules_close_files(modules, module);
+	modules_unload(modules, module);
+	modules->perf_maps -= module->perf_map != NULL;
+	modules->perf_bytes -= perf_map_bytes(module->perf_map);
+	number_map_remove(&modules->all, module->id);
+	free_module(module);
+}
+
+static bool is_file_known(const void *item, const void *modules)
+{
+	return modules_get(modules, (u32)((const struct file_item *)item)->id);
+}
+
+static bool is_build_known(const void *item, const void *modules)
+{
+	return modules_get(modules, (u32)((const struct build_item *)item)->id);
+}
+
+void modules_forget_keys(struct modules *modules)
+{
+	hash_retain(&modules->files, is_file_known, modules);
+	hash_retain(&modules->builds, is_build_known, modules);
+}
+
 struct module *modules_get(const struct modules *modules, u32 id)
 {
-	return id < modules->count ? modules->all[id] : NULL;
+	return number_map_find(&modules->all, id);
 }
 
 struct module *modules_find_file(struct modules *modules, const struct file_key *key)
@@ -162,8 +192,8 @@ static void close_one(struct modules *modules, const struct module *but)
 {
 	struct module *oldest = NULL;
 
-	for (u32 i = MODULE_KERNEL_ID; i < modules->count; i++) {
-		struct module *module = modules->all[i];
+	for (u32 i = 0; i < modules->all.count; i++) {
+		struct module *module = modules->all.items[i].thing;
 
 		if (module != but && (module->elf.fd >= 0 || module->debug_fd >= 0) &&
 		    (!oldest || module->used < oldest->used))
@@ -211,10 +241,33 @@ static void describe_build(struct module *module)
 		module->identity = fnv(elf->build_id, elf->build_id_size);
 }
 
+/* Its build tells which one it is, if its file comes again. */
+static bool has_no_build(const void *item, const void *modules)
+{
+	const struct module *module =
+		modules_get(modules, (u32)((const struct file_item *)item)->id);
+
+	return module && !module->is_shared;
+}
+
+/* A file of each container, of one build: there may be any number while their module lives. */
+static void forget_files(struct modules *modules)
+{
+	size_t before = modules->files.count;
+
+	hash_retain(&modules->files, has_no_build, modules);
+	if (hash_is_full(&modules->files))
+		hash_clear(&modules->files);
+	modules->files_forgotten += before - modules->files.count;
+}
+
 static void remember_file(struct modules *modules, const struct file_key *key, u32 id)
 {
-	struct file_item *item = hash_add(&modules->files, key);
+	struct file_item *item;
 
+	if (hash_is_full(&modules->files))
+		forget_files(modules);
+	item = hash_add(&modules->files, key);
 	if (item)
 		item->id = id;
 }
@@ -239,7 +292,7 @@ static struct module *find_shared(struct modules *modules, const struct elf_file
 	return item ? modules_get(modules, (u32)item->id) : NULL;
 }
 
-static void share(struct modules *modules, const struct module *module, u64 file_size)
+static void share(struct modules *modules, struct module *module, u64 file_size)
 {
 	struct build_item *item;
 	struct build_key key;
@@ -248,8 +301,9 @@ static void share(struct modules *modules, const struct module *module, u64 file
 		return;
 	find_build(&module->elf, file_size, &key);
 	item = hash_add(&modules->builds, &key);
-	if (item && !item->id)
+	if (item && !modules_get(modules, (u32)item->id))
 		item->id = module->id;
+	module->is_shared = item && item->id == module->id;
 }
 
 void modules_open_again(struct modules *modules, struct module *module, int fd)
@@ -350,6 +404,18 @@ struct module *modules_add_jit(struct modules *modules)
 	return add(modules, MODULE_JIT, "[jit]");
 }
 
+struct module *modules_add_told(struct modules *modules, enum module_kind kind, const char *path,
+				const char *build_id, u64 identity)
+{
+	struct module *module = add(modules, kind, path);
+
+	if (!module)
+		return NULL;
+	text_copy(module->build_id, sizeof(module->build_id), build_id);
+	module->identity = identity;
+	return module;
+}
+
 struct module *modules_kernel_part(struct modules *modules, const char *name)
 {
 	char key[PART_NAME_BYTES] = {0}, path[PART_NAME_BYTES + 2];
@@ -358,26 +424,13 @@ struct module *modules_kernel_part(struct modules *modules, const char *name)
 
 	text_copy(key, sizeof(key), name);
 	item = hash_add(&modules->names, key);
-	if (item && item->id)
+	if (!item)
+		return NULL; /* too many: it counts as the kernel itself */
+	if (item->id)
 		return modules_get(modules, (u32)item->id);
 	snprintf(path, sizeof(path), "[%s]", key);
 	module = add(modules, MODULE_KERNEL_OTHER, path);
-	if (item && module)
+	if (module)
 		item->id = module->id;
 	return module;
-}
-
-void modules_set_perf_map(struct modules *modules, struct module *module, struct perf_map *map)
-{
-	size_t bytes = modules->perf_bytes - perf_map_bytes(module->perf_map) + perf_map_bytes(map);
-
-	if ((!module->perf_map && modules->perf_maps >= PERF_MAPS_MAX) || bytes > PERF_BYTES_MAX) {
-		modules->refused++;
-		perf_map_close(map);
-		return;
-	}
-	modules->perf_maps += !module->perf_map;
-	modules->perf_bytes = bytes;
-	perf_map_close(module->perf_map);
-	module->perf_map = map;
 }

@@ -35,12 +35,14 @@ static void forget_oldest(struct processes *processes)
 	if (!processes->first_over)
 		processes->last_over = NULL;
 	processes->over_mappings -= oldest->count;
+	if (processes->on_forget)
+		processes->on_forget(processes->context, oldest);
 	number_map_remove(&processes->by_generation, oldest->range.generation);
 	free(oldest);
 }
 
 /* Those whose time is over; more if there is no room. */
-static void forget(struct processes *processes, u64 now_ns)
+void processes_forget(struct processes *processes, u64 now_ns)
 {
 	while (processes->first_over &&
 	       (processes->first_over->over_ns + MAPSETS_KEPT_NS <= now_ns ||
@@ -131,7 +133,7 @@ int processes_set(struct processes *processes, struct unwind_tables *tables, u32
 	struct mapset *set = number_map_find(&processes->by_tgid, tgid);
 	int err;
 
-	forget(processes, now_ns);
+	processes_forget(processes, now_ns);
 	if (!set || set->count != count || set->jit != jit ||
 	    (count && memcmp(set->mappings, mappings, count * sizeof(*mappings)) != 0)) {
 		err = make(processes, tables, tgid, mappings, count, jit, now_ns, &set);
@@ -153,7 +155,7 @@ int processes_share(struct processes *processes, struct unwind_tables *tables, u
 {
 	struct mapset *set;
 
-	forget(processes, now_ns);
+	processes_forget(processes, now_ns);
 	set = number_map_find(&processes->by_generation, generation);
 	if (!set || !set->users)
 		return -ESTALE;
@@ -167,16 +169,64 @@ void processes_drop(struct processes *processes, struct unwind_tables *tables, u
 {
 	struct mapset *set = number_map_find(&processes->by_tgid, tgid);
 
-	forget(processes, now_ns);
+	processes_forget(processes, now_ns);
 	if (!set || (generation && set->range.generation != generation))
 		return;
 	number_map_remove(&processes->by_tgid, tgid);
 	leave(processes, tables, set, now_ns);
 }
 
-const struct mapset *processes_get(const struct processes *processes, u32 tgid)
+static struct mapset *begin_told(struct processes *processes, u32 generation, u32 total)
+{
+	struct mapset *set = calloc(1, sizeof(*set) + total * sizeof(set->mappings[0]));
+
+	processes_remove(processes, generation);
+	if (set && number_map_set(&processes->by_generation, generation, set)) {
+		free(set);
+		set = NULL;
+	}
+	processes->refused += !set;
+	if (!set)
+		return NULL;
+	set->range.generation = generation;
+	set->room = total;
+	return set;
+}
+
+int processes_put(struct processes *processes, u32 generation, u32 total, u32 first,
+		  const struct mapped *mappings, u32 count)
+{
+	struct mapset *set = first ? number_map_find(&processes->by_generation, generation)
+				   : begin_told(processes, generation, total);
+
+	if (!set)
+		return 0; /* there was no room for it */
+	if (set->count != first || count > set->room - set->count)
+		return -EINVAL;
+	memcpy(&set->mappings[set->count], mappings, count * sizeof(mappings[0]));
+	set->count += count;
+	return 0;
+}
+
+void processes_remove(struct processes *processes, u32 generation)
+{
+	free(number_map_remove(&processes->by_generation, generation));
+}
+
+void processes_clear(struct processes *processes)
+{
+	while (processes->by_generation.count)
+		processes_remove(processes, processes->by_generation.items[0].number);
+}
+
+struct mapset *processes_get(const struct processes *processes, u32 tgid)
 {
 	return number_map_find(&processes->by_tgid, tgid);
+}
+
+bool processes_knows(const struct processes *processes, u32 generation)
+{
+	return number_map_find(&processes->by_generation, generation);
 }
 
 const struct mapped *processes_find(const struct processes *processes, u32 generation, u64 address)

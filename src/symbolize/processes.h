@@ -30,8 +30,10 @@ struct mapset {
 	u32 users; /* processes that have it; 0: it is over, and kept until then */
 	u64 over_ns;
 	struct mapset *next_over;
-	u32 owner; /* the process that was looked at; others share it */
-	u32 jit;   /* the module of code that the process makes; 0: none */
+	u32 owner;	   /* the process that was looked at; others share it */
+	u32 jit;	   /* the module of code that the process makes; 0: none */
+	bool is_published; /* another process was told of it */
+	u32 room;	   /* for mappings, of one that comes in parts */
 	u32 count;
 	struct mapped mappings[];
 };
@@ -42,6 +44,8 @@ struct processes {
 	struct mapset *first_over, *last_over;
 	u64 over_mappings;
 	u64 refused; /* for which there was no room */
+	void (*on_forget)(void *context, const struct mapset *set); /* NULL: nobody cares */
+	void *context;
 };
 
 int processes_init(struct processes *processes);
@@ -63,8 +67,24 @@ int processes_share(struct processes *processes, struct unwind_tables *tables, u
 void processes_drop(struct processes *processes, struct unwind_tables *tables, u32 tgid,
 		    u32 generation, u64 now_ns);
 
+/* Gives up what has been over for long enough. */
+void processes_forget(struct processes *processes, u64 now_ns);
+
+/*
+ * --- those of another process, by generation alone ---
+ *
+ * A part of what is mapped, total mappings in all, in their order; the first part has first 0. 0,
+ * or -EINVAL if it does not follow the one before. One for which there is no room is counted.
+ */
+int processes_put(struct processes *processes, u32 generation, u32 total, u32 first,
+		  const struct mapped *mappings, u32 count);
+void processes_remove(struct processes *processes, u32 generation);
+void processes_clear(struct processes *processes);
+
 /* NULL: it has none that is known. */
-const struct mapset *processes_get(const struct processes *processes, u32 tgid);
+struct mapset *processes_get(const struct processes *processes, u32 tgid);
+
+bool processes_knows(const struct processes *processes, u32 generation);
 
 /* NULL: not known, or in no mapping. */
 const struct mapped *processes_find(const struct processes *processes, u32 generation, u64 address);

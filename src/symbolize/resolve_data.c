@@ -26,6 +26,8 @@ bool resolve_place_data(struct resolver *resolver, u32 generation, u64 address,
 		*ret_place = (struct place){MODULE_KERNEL_ID, address};
 		return true;
 	}
+	if (symbolize->mirror && !processes_knows(&symbolize->processes, generation))
+		symbolize_take_facts(symbolize);
 	mapped = processes_find_below(&symbolize->processes, generation, address);
 	module = mapped && mapped->module ? modules_get(&symbolize->modules, mapped->module) : NULL;
 	if (!module || module->kind != MODULE_FILE)
@@ -78,8 +80,8 @@ static const char *file_variable(struct symbolize *symbolize, const struct place
 			       : NULL;
 }
 
-bool resolve_name_data(struct resolver *resolver, const struct place *place, char *ret_name,
-		       size_t size)
+enum name_answer resolve_name_data(struct resolver *resolver, const struct place *place,
+				   char *ret_name, size_t size)
 {
 	struct symbolize *symbolize = of(resolver);
 	const char *name;
@@ -87,13 +89,15 @@ bool resolve_name_data(struct resolver *resolver, const struct place *place, cha
 
 	if (place->module == MODULE_KERNEL_ID)
 		name = kernel_variable(symbolize, place->address, &offset);
+	else if (symbolize->mirror)
+		return mirror_name_data(symbolize, place, ret_name, size);
 	else
 		name = file_variable(symbolize, place, &offset);
 	if (!name)
-		return false;
+		return NAME_ABSENT;
 	if (offset)
 		snprintf(ret_name, size, "%s+0x%llx", name, (unsigned long long)offset);
 	else
 		snprintf(ret_name, size, "%s", name);
-	return true;
+	return NAME_FOUND;
 }

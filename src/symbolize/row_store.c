@@ -60,6 +60,14 @@ void row_store_put(struct row_store *store, u32 owner, struct row_table *table)
 	*table = (struct row_table){0};
 }
 
+void row_store_drop(struct row_store *store, u32 owner)
+{
+	const struct row_store_item *item = find(store, owner);
+
+	if (item)
+		give_up(store, (u32)(item - store->items));
+}
+
 const struct row_table *row_store_get(struct row_store *store, u32 owner)
 {
 	struct row_store_item *item = find(store, owner);

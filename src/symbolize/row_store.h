@@ -34,4 +34,7 @@ void row_store_put(struct row_store *store, u32 owner, struct row_table *table);
 /* Valid until the next put; NULL: there are none. */
 const struct row_table *row_store_get(struct row_store *store, u32 owner);
 
+/* What the owner has is given up. */
+void row_store_drop(struct row_store *store, u32 owner);
+
 #endif

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "../base/cleanup.h"
+#include "../base/pattern.h"
 #include "elf_section.h"
+#include "elf_segment.h"
 #include "site_return.h"
 
 #define STRINGS_MAX (256u << 20)
@@ -46,7 +48,7 @@ static const char *const personalities[] = {"__gxx_personality_v0", "rust_eh_per
 static bool is_among(const char *name, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (sites_fits(names[i], name))
+		if (pattern_matches(names[i], name))
 			return true;
 	return false;
 }
@@ -126,7 +128,7 @@ static void find_returns(const struct elf_file *file, const struct spans *spans,
 	const struct span *cold = find_cold(spans, span);
 	size_t count = 1;
 
-	if (cold && sites_offset_of(file, cold->begin, true, &pieces[1].offset)) {
+	if (cold && elf_offset_of(file, cold->begin, true, &pieces[1].offset)) {
 		pieces[1].size = cold->size;
 		count = 2;
 	}
@@ -173,7 +175,7 @@ void site_settle_returns(const struct elf_file *file, const struct spans *spans,
 	for (size_t i = 0; i < sites->count; i++) {
 		if (!all) /* no memory: nothing is known of any */
 			sites->items[i].at_return = RETURN_NO_START;
-		if (all && sites_address_of(file, sites->items[i].offset, &all[count].address))
+		if (all && elf_address_of(file, sites->items[i].offset, &all[count].address))
 			all[count++].site = &sites->items[i];
 	}
 	if (!count)

@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include "../base/cleanup.h"
+#include "../base/pattern.h"
 #include "../base/utf8.h"
 #include "debugdata.h"
 #include "demangle.h"
 #include "elf_section.h"
+#include "elf_segment.h"
 #include "site_return.h"
 #include "spans.h"
 #include "symbol_table.h"
@@ -20,30 +22,6 @@
 #define NAMES_MAX (1u << 21)
 #define TEXT_MAX  (128u << 20)
 #define CODE_MAX  16 /* bytes of one instruction: at most 15 */
-#define SEGMENTS  64 /* that are looked at */
-
-bool sites_fits(const char *pattern, const char *text)
-{
-	const char *star = NULL, *retry = NULL;
-
-	while (*text) {
-		if (*pattern == '*') {
-			star = pattern++;
-			retry = text;
-		} else if (*pattern == '?' || *pattern == *text) {
-			pattern++;
-			text++;
-		} else if (star) {
-			pattern = star + 1;
-			text = ++retry;
-		} else {
-			return false;
-		}
-	}
-	while (*pattern == '*')
-		pattern++;
-	return !*pattern;
-}
 
 /* --- the list --- */
 
@@ -97,46 +75,6 @@ void sites_settle(struct sites *sites)
 			sites->items[++kept] = sites->items[i];
 	sites->matched -= sites->count - (kept + 1); /* other names of the same */
 	sites->count = kept + 1;
-}
-
-/* --- places --- */
-
-bool sites_offset_of(const struct elf_file *file, u64 address, bool is_code, u64 *ret_offset)
-{
-	size_t count;
-
-	if (elf_getphdrnum(file->elf, &count))
-		return false;
-	for (size_t i = 0; i < count && i < SEGMENTS; i++) {
-		GElf_Phdr segment;
-
-		if (!gelf_getphdr(file->elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
-		    (is_code && !(segment.p_flags & PF_X)) || address < segment.p_vaddr ||
-		    address - segment.p_vaddr >= segment.p_filesz)
-			continue;
-		*ret_offset = address - segment.p_vaddr + segment.p_offset;
-		return true;
-	}
-	return false;
-}
-
-bool sites_address_of(const struct elf_file *file, u64 offset, u64 *ret_address)
-{
-	size_t count;
-
-	if (elf_getphdrnum(file->elf, &count))
-		return false;
-	for (size_t i = 0; i < count && i < SEGMENTS; i++) {
-		GElf_Phdr segment;
-
-		if (!gelf_getphdr(file->elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
-		    !(segment.p_flags & PF_X) || offset < segment.p_offset ||
-		    offset - segment.p_offset >= segment.p_filesz)
-			continue;
-		*ret_address = offset - segment.p_offset + segment.p_vaddr;
-		return true;
-	}
-	return false;
 }
 
 /* How many bytes of code there are, up to CODE_MAX. */
@@ -232,29 +170,33 @@ static bool fits_demangled(const char *pattern, const char *name)
 	if (!site_is_mangled(name))
 		return false;
 	demangle(name, text, sizeof(text));
-	if (sites_fits(pattern, text))
+	if (pattern_matches(pattern, text))
 		return true;
 	parameters = strchr(text, '(');
 	if (!parameters || parameters == text)
 		return false;
 	*parameters = '\0';
-	return sites_fits(pattern, text);
+	return pattern_matches(pattern, text);
 }
 
 struct search {
-	const struct elf_file *file;
-	struct sites_facts facts;
+	const struct elf_file *file, *debug_file;
+	struct sites_facts facts; /* read with the first match: most files have none */
+	bool has_facts;
 	struct sites *sites;
 };
 
-static int take(const struct search *search, const struct span *span, const char *name)
+static int take(struct search *search, const struct span *span, const char *name)
 {
 	struct site site = {.size = span->is_open ? 0 : span->size};
 	char shown[DEMANGLED_MAX];
 	int err;
 
-	if (!sites_offset_of(search->file, span->begin, true, &site.offset))
+	if (!elf_offset_of(search->file, span->begin, true, &site.offset))
 		return 0;
+	if (!search->has_facts)
+		sites_facts(search->file, search->debug_file, &search->facts);
+	search->has_facts = true;
 	site.kind = span->is_resolver ? SITE_RESOLVER : span->is_label ? SITE_LABEL : SITE_FUNCTION;
 	sites_look_at_code(search->file, &site);
 	site.at_return = (u8)site_judge_return(&search->facts, span, name);
@@ -268,24 +210,22 @@ static void begin_search(struct search *search, const struct elf_file *file,
 			 const struct elf_file *debug_file, struct sites *ret_sites)
 {
 	*ret_sites = (struct sites){0};
-	*search = (struct search){.file = file, .sites = ret_sites};
-	sites_facts(file, debug_file, &search->facts);
+	*search = (struct search){.file = file, .debug_file = debug_file, .sites = ret_sites};
 }
 
-static int end_search(struct search *search, struct spans *spans, int err)
+static int end_search(struct search *search, const struct spans *spans, int err)
 {
 	if (!err && search->sites->count) {
 		sites_settle(search->sites);
-		if (!search->facts.is_go)
+		if (search->has_facts && !search->facts.is_go)
 			site_settle_returns(search->file, spans, search->sites);
 	}
-	spans_free(spans);
 	if (err)
 		sites_free(search->sites);
 	return err;
 }
 
-static int match(const struct search *search, const struct spans *spans, const char *pattern,
+static int match(struct search *search, const struct spans *spans, const char *pattern,
 		 bool (*fits)(const char *pattern, const char *name))
 {
 	bool is_loose = strpbrk(pattern, "*?") || fits == fits_demangled;
@@ -314,11 +254,30 @@ int sites_find(const struct elf_file *file, const struct elf_file *debug_file, c
 	spans_init(&spans, NAMES_MAX, TEXT_MAX);
 	err = gather(file, debug_file, &spans);
 	if (!err)
-		err = match(&search, &spans, pattern, sites_fits);
+		err = match(&search, &spans, pattern, pattern_matches);
 	/* To demangle all names takes time: for who did not mean any as it is. */
 	if (!err && !ret_sites->count)
 		err = match(&search, &spans, pattern, fits_demangled);
-	return end_search(&search, &spans, err);
+	err = end_search(&search, &spans, err);
+	spans_free(&spans);
+	return err;
+}
+
+int sites_find_symbol(const struct elf_file *file, const struct elf_file *debug_file,
+		      struct spans *names, const char *name, struct sites *ret_sites)
+{
+	struct search search;
+	int err = 0;
+
+	begin_search(&search, file, debug_file, ret_sites);
+	if (!names->max) {
+		spans_init(names, NAMES_MAX, TEXT_MAX);
+		err = gather(file, debug_file, names);
+	}
+	for (size_t i = 0; !err && i < names->count; i++)
+		if (!strcmp(spans_name(names, &names->items[i]), name))
+			err = take(&search, &names->items[i], name);
+	return end_search(&search, names, err);
 }
 
 int sites_at(const struct elf_file *file, const struct elf_file *debug_file, u64 offset,
@@ -331,7 +290,7 @@ int sites_at(const struct elf_file *file, const struct elf_file *debug_file, u64
 	int err;
 
 	*ret_sites = (struct sites){0};
-	if (!sites_address_of(file, offset, &address))
+	if (!elf_address_of(file, offset, &address))
 		return -ERANGE;
 	begin_search(&search, file, debug_file, ret_sites);
 	spans_init(&spans, NAMES_MAX, TEXT_MAX);
@@ -343,5 +302,7 @@ int sites_at(const struct elf_file *file, const struct elf_file *debug_file, u64
 		sites_look_at_code(file, &site);
 		err = sites_add(ret_sites, &site);
 	}
-	return end_search(&search, &spans, err);
+	err = end_search(&search, &spans, err);
+	spans_free(&spans);
+	return err;
 }

@@ -9,6 +9,7 @@
 #define DWELL_SYMBOLIZE_SITES_H
 
 #include "elf_file.h"
+#include "spans.h"
 
 #define SITES_MAX	 4096 /* matches that are looked at; more are counted */
 #define SITE_NAME_MAX	 128  /* bytes, with the NUL; longer ones are cut */
@@ -95,6 +96,14 @@ void sites_facts(const struct elf_file *file, const struct elf_file *debug_file,
 int sites_find(const struct elf_file *file, const struct elf_file *debug_file, const char *pattern,
 	       struct sites *ret_sites);
 
+/*
+ * The functions of a symbol's own name, as the file has it: nothing is demangled. All names of the
+ * file are read with the first call and kept in *names, which begins zeroed, for the next ones: 0,
+ * also if there are none, or -errno.
+ */
+int sites_find_symbol(const struct elf_file *file, const struct elf_file *debug_file,
+		      struct spans *names, const char *name, struct sites *ret_sites);
+
 /* One place by its offset: 0, or -ERANGE if it is in no executable segment. */
 int sites_at(const struct elf_file *file, const struct elf_file *debug_file, u64 offset,
 	     struct sites *ret_sites);
@@ -104,11 +113,12 @@ int sites_find_usdt(const struct elf_file *file, const char *pattern, struct sit
 
 void sites_free(struct sites *sites);
 
-/* Does the pattern, in which * and ? stand for any text and any byte, fit the whole text? */
-bool sites_fits(const char *pattern, const char *text);
-
 /* By the instruction that begins with these bytes. */
 enum site_price site_price(const u8 *code, size_t size);
+
+/* Nanoseconds of one hit of a uprobe, and of a return probe, without our programs; docs/func.md. */
+u32 site_trap_ns(u32 price);
+#define SITE_RETURN_TRAP_NS 600
 
 /* An argument as its text says, which need not end with NUL. */
 struct site_arg site_parse_arg(const char *text, size_t length);
@@ -118,11 +128,6 @@ bool sites_is_inlined(const struct elf_file *file, const char *name);
 
 /* --- the parts of it, for each other --- */
 
-/* Offset in the file of an address of a segment; only of code if so wanted: false if there is none.
- */
-bool sites_offset_of(const struct elf_file *file, u64 address, bool is_code, u64 *ret_offset);
-/* The address of code at an offset: false if no executable segment has it. */
-bool sites_address_of(const struct elf_file *file, u64 offset, u64 *ret_address);
 void sites_look_at_code(const struct elf_file *file, struct site *site); /* at its offset */
 /* 0, -E2BIG (it is counted as matched) or -ENOMEM. */
 int sites_add(struct sites *sites, const struct site *site);

@@ -82,9 +82,10 @@ bool sites_is_inlined(const struct elf_file *file, const char *name)
 {
 	struct dwarf_none none = {0};
 	bool is_found = false;
+	size_t bytes;
 	Dwarf *dwarf;
 
-	if (lines_check_sections(file->elf))
+	if (lines_check_sections(file->elf, &bytes))
 		return false;
 	dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
 	if (!dwarf)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../base/clock.h"
@@ -27,6 +28,7 @@ int symbolize_create(struct symbolize **ret_symbolize)
 	if (!symbolize)
 		return -ENOMEM;
 	symbolize->kernel_names.fd = -1;
+	symbolize->publisher.sock = -1;
 	resolve_init(&symbolize->resolver);
 	symbolize->mapped = calloc(SCAN_MAPPINGS_MAX, sizeof(*symbolize->mapped));
 	err = symbolize->mapped ? 0 : -ENOMEM;
@@ -49,6 +51,7 @@ void symbolize_free(struct symbolize *symbolize)
 {
 	if (!symbolize)
 		return;
+	mirror_free(symbolize);
 	scan_free(&symbolize->scan);
 	processes_free(&symbolize->processes);
 	modules_free(&symbolize->modules);
@@ -66,14 +69,11 @@ int symbolize_kallsyms(struct symbolize *symbolize, int fd)
 	return kernel_names_open(&symbolize->kernel_names, fd);
 }
 
-struct resolver *symbolize_resolver(struct symbolize *symbolize)
+int symbolize_give_tables(struct symbolize *symbolize, const struct unwind_memory *memory,
+			  u32 generation)
 {
-	return &symbolize->resolver;
-}
-
-int symbolize_give_tables(struct symbolize *symbolize, const struct unwind_memory *memory)
-{
-	return symbolize->tables ? -EBUSY : unwind_tables_create(memory, &symbolize->tables);
+	return symbolize->tables ? -EBUSY
+				 : unwind_tables_create(memory, generation, &symbolize->tables);
 }
 
 void symbolize_want(struct symbolize *symbolize, bool lines, bool inlined)
@@ -332,6 +332,7 @@ int symbolize_finish(struct symbolize *symbolize, struct unwind_process *ret_pro
 {
 	struct scan *scan = &symbolize->scan;
 	u32 tgid = scan->tgid, jit = 0, count;
+	int err;
 
 	*ret_has_jit = false;
 	if (!tgid)
@@ -343,8 +344,11 @@ int symbolize_finish(struct symbolize *symbolize, struct unwind_process *ret_pro
 			    symbolize->mapped);
 	end_built_rows(symbolize);
 	scan->tgid = 0;
-	return processes_set(&symbolize->processes, symbolize->tables, tgid, symbolize->mapped,
-			     count, jit, clock_now_ns(), ret_process);
+	err = processes_set(&symbolize->processes, symbolize->tables, tgid, symbolize->mapped,
+			    count, jit, clock_now_ns(), ret_process);
+	if (!err) /* before the kernel side can name it in a record */
+		publish_mappings(symbolize, processes_get(&symbolize->processes, tgid));
+	return err;
 }
 
 /* --- what becomes of processes --- */
@@ -367,17 +371,15 @@ int symbolize_perf_map(struct symbolize *symbolize, u32 tgid, int fd)
 {
 	const struct mapset *set = processes_get(&symbolize->processes, tgid);
 	struct module *module = NULL;
-	struct perf_map *map;
-	int err;
+	struct stat stat;
 
 	if (set && set->owner == tgid) /* a child that shares has no code of its own yet */
 		module = modules_get(&symbolize->modules, set->jit);
 	if (!module)
 		return -ENOENT;
-	err = perf_map_read(fd, &map);
-	if (!err)
-		modules_set_perf_map(&symbolize->modules, module, map);
-	return err;
+	if (fstat(fd, &stat))
+		return -errno;
+	return modules_read_perf_map(&symbolize->modules, module, fd, stat.st_uid);
 }
 
 /* The rows of a module: as they were kept, or built again. NULL: they cannot be. */
@@ -431,8 +433,10 @@ void symbolize_counts(const struct symbolize *symbolize, struct symbolize_counts
 {
 	*ret_counts = symbolize->counts;
 	ret_counts->processes = symbolize->processes.by_tgid.count;
-	ret_counts->modules = symbolize->modules.count - MODULE_KERNEL_ID;
+	ret_counts->modules = symbolize->modules.all.count;
+	ret_counts->modules_reclaimed = symbolize->modules.reclaimed;
 	ret_counts->modules_refused = symbolize->modules.refused;
+	ret_counts->perf_map_unfit = symbolize->modules.perf_unfit;
 	ret_counts->processes_refused = symbolize->processes.refused;
 	ret_counts->no_symbols = symbolize->modules.no_symbols;
 	if (symbolize->tables)

@@ -18,14 +18,19 @@ int symbolize_create(struct symbolize **ret_symbolize);
 void symbolize_free(struct symbolize *symbolize); /* NULL is allowed */
 struct resolver *symbolize_resolver(struct symbolize *symbolize);
 
-/* The kernel side's tables; without them no process can be looked at. Once: 0 or -errno. */
-int symbolize_give_tables(struct symbolize *symbolize, const struct unwind_memory *memory);
+/*
+ * The kernel side's tables; without them no process can be looked at. Once: 0 or -errno. A process
+ * before this one may have given out generations up to this one; 0: there was none.
+ */
+int symbolize_give_tables(struct symbolize *symbolize, const struct unwind_memory *memory,
+			  u32 generation);
 
 /* What names come with; neither is there from the start. */
 void symbolize_want(struct symbolize *symbolize, bool lines, bool inlined);
 
 /* The descriptor is taken, and read again when an address is in nothing that is known. */
 int symbolize_kallsyms(struct symbolize *symbolize, int fd);
+void symbolize_read_kallsyms(struct symbolize *symbolize); /* now, rather than then */
 
 /* --- a process is looked at: one at a time --- */
 
@@ -85,6 +90,7 @@ int symbolize_finish(struct symbolize *symbolize, struct unwind_process *ret_pro
 
 int symbolize_forked(struct symbolize *symbolize, u32 tgid, u32 generation); /* -ESTALE: scan it */
 void symbolize_gone(struct symbolize *symbolize, u32 tgid, u32 generation);
+/* Its map of names, of which only what was added is read: 0 or -errno; -EAGAIN: ask again later. */
 int symbolize_perf_map(struct symbolize *symbolize, u32 tgid, int fd);
 
 /*
@@ -94,17 +100,54 @@ int symbolize_perf_map(struct symbolize *symbolize, u32 tgid, int fd);
 void symbolize_load_page(struct symbolize *symbolize, u32 table, u32 place);
 void symbolize_load_near(struct symbolize *symbolize, u32 table, u32 place);
 
+/*
+ * A window has ended, and all that was placed has its name: modules that no process has mapped any
+ * more are given up, and their memory and descriptors with them.
+ */
+void symbolize_reclaim(struct symbolize *symbolize, u64 now_ns);
+
+/*
+ * --- in two processes ---
+ *
+ * One reads files, and tells the other what it knows of modules and mappings; that one places
+ * addresses, names the kernel's functions, and asks for other names, which it gets some time later.
+ * So it never waits for a file. Each takes its end of a socket pair, again when the other was
+ * replaced, and owns it.
+ */
+
+/* The one that reads files: all that is known is told at once. */
+void symbolize_publish(struct symbolize *symbolize, int sock);
+int symbolize_questions_fd(const struct symbolize *symbolize); /* -1: nobody asks */
+/* Takes the next few questions, if there are any, and all before have been answered. */
+void symbolize_take_questions(struct symbolize *symbolize);
+bool symbolize_answer_one(struct symbolize *symbolize); /* false: there is nothing to answer */
+
+/* The other: 0 or -ENOMEM. */
+int symbolize_mirror(struct symbolize *symbolize, int sock);
+int symbolize_facts_fd(const struct symbolize *symbolize);	/* -1: nobody answers */
+void symbolize_take_facts(struct symbolize *symbolize);		/* all that were told by now */
+void symbolize_send_questions(struct symbolize *symbolize);	/* as many as find room now */
+void symbolize_send_due_questions(struct symbolize *symbolize); /* if one waits for long */
+size_t symbolize_names_pending(const struct symbolize *symbolize);
+u64 symbolize_names_lost(const struct symbolize *symbolize); /* that nobody will answer */
+/* Modules that come get numbers above this: the session has others up to it. */
+void symbolize_number_above(struct symbolize *symbolize, u32 number);
+/* Until none is pending, or then. */
+void symbolize_wait_for_names(struct symbolize *symbolize, u64 until_ns);
+
 /* What there is, and what there was no room for. */
 struct symbolize_counts {
 	u64 scans;
 	u64 processes;
 	u64 modules;
+	u64 modules_reclaimed;
 	u64 builds; /* of rows, and */
 	u64 build_ns;
 	u64 cached;			 /* read from disk instead */
 	u64 pages_unread;		 /* pages that were asked for when their file was closed */
 	u64 refused[FILE_REFUSAL_COUNT]; /* files */
 	u64 modules_refused;
+	u64 perf_map_unfit; /* lines of maps of names */
 	u64 processes_refused;
 	u64 no_symbols;
 	struct unwind_counts tables;

@@ -63,6 +63,23 @@ static int settle(struct symbols *symbols)
 	return 0;
 }
 
+/*
+ * The file's own tables. A linker writes each name of .dynsym to .symtab, too; where a tool has
+ * taken some out of that, it is the shorter one, and both are read. Of a large program, .dynsym is
+ * half of the work.
+ */
+static int add_own(struct spans *spans, const struct elf_file *file,
+		   int (*add)(struct spans *, const struct elf_file *, const char *, u16))
+{
+	GElf_Shdr all, dynamic;
+	bool has_all = elf_section_find(file, ".symtab", &all) && all.sh_type == SHT_SYMTAB &&
+		       elf_section_find(file, ".dynsym", &dynamic) &&
+		       all.sh_size >= dynamic.sh_size;
+	int err = add(spans, file, ".symtab", NAME_SYMTAB);
+
+	return err || has_all ? err : add(spans, file, ".dynsym", NAME_DYNSYM);
+}
+
 int symbols_build(const struct elf_file *file, const struct elf_file *debug_file,
 		  struct symbols **ret_symbols)
 {
@@ -72,9 +89,7 @@ int symbols_build(const struct elf_file *file, const struct elf_file *debug_file
 	if (!symbols)
 		return -ENOMEM;
 	spans_init(&symbols->spans, SYMBOLS_MAX, TEXT_MAX);
-	err = symbol_table_add(&symbols->spans, file, ".symtab", NAME_SYMTAB);
-	if (!err)
-		err = symbol_table_add(&symbols->spans, file, ".dynsym", NAME_DYNSYM);
+	err = add_own(&symbols->spans, file, symbol_table_add);
 	if (!err)
 		err = symbol_table_add_plt(&symbols->spans, file, NAME_DYNSYM);
 	if (!err)
@@ -100,9 +115,7 @@ int symbols_build_data(const struct elf_file *file, const struct elf_file *debug
 	if (!symbols)
 		return -ENOMEM;
 	spans_init(&symbols->spans, SYMBOLS_MAX, TEXT_MAX);
-	err = symbol_table_add_data(&symbols->spans, file, ".symtab", NAME_SYMTAB);
-	if (!err)
-		err = symbol_table_add_data(&symbols->spans, file, ".dynsym", NAME_DYNSYM);
+	err = add_own(&symbols->spans, file, symbol_table_add_data);
 	if (!err && debug_file)
 		err = symbol_table_add_data(&symbols->spans, debug_file, ".symtab",
 					    NAME_DEBUG_FILE);

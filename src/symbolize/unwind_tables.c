@@ -31,13 +31,15 @@ struct unwind_tables {
 	struct unwind_counts counts;
 };
 
-int unwind_tables_create(const struct unwind_memory *memory, struct unwind_tables **ret_tables)
+int unwind_tables_create(const struct unwind_memory *memory, u32 generation,
+			 struct unwind_tables **ret_tables)
 {
 	struct unwind_tables *tables = calloc(1, sizeof(*tables));
 
 	if (!tables)
 		return -ENOMEM;
 	tables->memory = *memory;
+	tables->generation = generation;
 	tables->slots = calloc(memory->module_count, sizeof(*tables->slots));
 	if (!tables->slots ||
 	    unwind_pages_init(&tables->pages, memory->rows, memory->row_count, memory->pages,

@@ -38,7 +38,8 @@ struct unwind_counts {
 
 struct unwind_tables;
 
-int unwind_tables_create(const struct unwind_memory *memory, struct unwind_tables **ret_tables);
+int unwind_tables_create(const struct unwind_memory *memory, u32 generation,
+			 struct unwind_tables **ret_tables);
 void unwind_tables_free(struct unwind_tables *tables); /* NULL is allowed */
 
 /*

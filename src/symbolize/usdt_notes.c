@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "../base/cleanup.h"
+#include "../base/pattern.h"
 #include "../base/utf8.h"
 #include "elf_section.h"
+#include "elf_segment.h"
 #include "sites.h"
 
 #define NOTES_SECTION ".note.stapsdt"
@@ -90,13 +92,13 @@ static int take_note(const struct note_search *search, const char *bytes, size_t
 	memcpy(&head, bytes, sizeof(head));
 	snprintf(name, sizeof(name), "%.*s:%.*s", (int)texts.provider_length, texts.provider,
 		 (int)texts.name_length, texts.name);
-	if (!sites_fits(search->pattern, name))
+	if (!pattern_matches(search->pattern, name))
 		return 0;
 	moved = search->has_base ? search->base - head.base : 0;
-	if (!sites_offset_of(search->file, head.address + moved, true, &site.offset))
+	if (!elf_offset_of(search->file, head.address + moved, true, &site.offset))
 		return 0;
 	if (head.semaphore &&
-	    !sites_offset_of(search->file, head.semaphore + moved, false, &site.semaphore))
+	    !elf_offset_of(search->file, head.semaphore + moved, false, &site.semaphore))
 		return 0; /* without its counter it would never fire */
 	sites_look_at_code(search->file, &site);
 	utf8_copy(site.name, sizeof(site.name), name, strlen(name));

@@ -32,7 +32,7 @@ int worker_finding_open(struct worker *worker, int fd, struct finding_file *ret_
 /* What it adds is in *ret_file. */
 int worker_finding_debug(struct worker *worker, int fd, struct finding_file *ret_file);
 
-enum finding_what { FINDING_FUNCTIONS, FINDING_OFFSET, FINDING_USDT };
+enum finding_what { FINDING_FUNCTIONS, FINDING_SYMBOL, FINDING_OFFSET, FINDING_USDT };
 
 struct finding_result {
 	u32 count;	/* of places, up to SITES_MAX; each is there once */
@@ -41,8 +41,10 @@ struct finding_result {
 };
 
 /*
- * FINDING_FUNCTIONS: a name or pattern; FINDING_OFFSET: offset is looked at; FINDING_USDT:
- * "provider:name". 0 or -errno; -ERANGE: an offset that is in no executable segment.
+ * FINDING_FUNCTIONS: a name or pattern, as people write it, which can take seconds for a large file
+ * of C++; FINDING_SYMBOL: the symbol's own name, and several searches cost little more than one;
+ * FINDING_OFFSET: offset is looked at; FINDING_USDT: "provider:name". 0 or -errno; -ERANGE: an
+ * offset that is in no executable segment.
  */
 int worker_finding_search(struct worker *worker, enum finding_what what, const char *pattern,
 			  u64 offset, struct finding_result *ret_result);
@@ -79,6 +81,7 @@ struct finding_search {
 struct finding_inside {
 	struct elf_file file, debug_file; /* zeroed: none */
 	int fd, debug_fd;		  /* 0: none; standard files are never programs */
+	struct spans names;		  /* of its symbols; zeroed: not read yet */
 	struct sites sites;
 };
 

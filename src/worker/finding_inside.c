@@ -20,6 +20,7 @@ static void close_one(struct elf_file *file, int *fd)
 static void close_all(struct finding_inside *finding)
 {
 	sites_free(&finding->sites);
+	spans_free(&finding->names);
 	close_one(&finding->debug_file, &finding->debug_fd);
 	close_one(&finding->file, &finding->fd);
 }
@@ -72,6 +73,7 @@ static ssize_t job_debug(struct finding_inside *finding, int *fd, struct finding
 
 	if (!finding->fd)
 		return -EINVAL;
+	spans_free(&finding->names); /* the debug file adds to them */
 	close_one(&finding->debug_file, &finding->debug_fd);
 	err = open_one(fd, &finding->debug_file, &finding->debug_fd);
 	if (err)
@@ -109,6 +111,10 @@ static ssize_t job_search(struct finding_inside *finding, const struct finding_s
 	switch (search->what) {
 	case FINDING_FUNCTIONS:
 		err = search_functions(finding, search->pattern, reply);
+		break;
+	case FINDING_SYMBOL:
+		err = sites_find_symbol(&finding->file, debug_file_of(finding), &finding->names,
+					search->pattern, &finding->sites);
 		break;
 	case FINDING_OFFSET:
 		err = sites_at(&finding->file, debug_file_of(finding), search->offset,

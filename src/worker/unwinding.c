@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "unwinding_jobs.h"
 
@@ -28,9 +30,10 @@ static int call(struct worker *worker, enum unwinding_job job, int fd, const voi
 }
 
 int worker_unwinding_open(struct worker *worker, const int fds[UNWINDING_MAP_COUNT], u32 row_count,
-			  bool lines, bool inlined)
+			  const struct unwinding_wish *wish)
 {
-	const struct open_request request = {.lines = lines, .inlined = inlined};
+	const struct open_request request = {
+		.lines = wish->lines, .inlined = wish->inlined, .generation = wish->generation};
 
 	for (u32 i = 0; i < UNWINDING_MAP_COUNT; i++) {
 		const struct map_request map = {.which = i, .row_count = row_count};
@@ -42,9 +45,11 @@ int worker_unwinding_open(struct worker *worker, const int fds[UNWINDING_MAP_COU
 	return call(worker, UNWINDING_OPEN, -1, &request, sizeof(request), NULL, 0);
 }
 
-int worker_unwinding_kallsyms(struct worker *worker, int fd)
+int worker_unwinding_kallsyms(struct worker *worker, int fd, bool at_once)
 {
-	return call(worker, UNWINDING_KALLSYMS, fd, NULL, 0, NULL, 0);
+	const u32 request = at_once;
+
+	return call(worker, UNWINDING_KALLSYMS, fd, &request, sizeof(request), NULL, 0);
 }
 
 /* What was taken of a batch, and what came too late. */
@@ -201,4 +206,24 @@ int worker_unwinding_perf_map(struct worker *worker, u32 tgid, int fd)
 int worker_unwinding_counts(struct worker *worker, struct symbolize_counts *ret_counts)
 {
 	return call(worker, UNWINDING_COUNTS, -1, NULL, 0, ret_counts, sizeof(*ret_counts));
+}
+
+int worker_unwinding_connect(struct worker *symbolizer, struct worker *ingest)
+{
+	int pair[2], err;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	/* Whoever listens is there first: the other one tells all that it knows at once. */
+	err = call(ingest, UNWINDING_MIRROR, pair[0], NULL, 0, NULL, 0);
+	if (!err)
+		err = call(symbolizer, UNWINDING_PUBLISH, pair[1], NULL, 0, NULL, 0);
+	close(pair[0]);
+	close(pair[1]);
+	return err;
+}
+
+int worker_unwinding_pending(struct worker *ingest, u32 *ret_count)
+{
+	return call(ingest, UNWINDING_PENDING, -1, NULL, 0, ret_count, sizeof(*ret_count));
 }

@@ -19,13 +19,20 @@ enum unwinding_map {
 	UNWINDING_MAP_COUNT
 };
 
+struct unwinding_wish {
+	bool lines;	/* source lines with names ... */
+	bool inlined;	/* ... and functions that were inlined */
+	u32 generation; /* mappings that were given out by a process before: none is used again */
+};
+
 /*
  * Descriptors of BPF maps that can be mapped into memory; the table of rows is as large as a person
  * wants it: 0 or -errno.
  */
 int worker_unwinding_open(struct worker *worker, const int fds[UNWINDING_MAP_COUNT], u32 row_count,
-			  bool lines, bool inlined);
-int worker_unwinding_kallsyms(struct worker *worker, int fd);
+			  const struct unwinding_wish *wish);
+/* They are read when the first one is asked for; at_once: as soon as the worker has answered. */
+int worker_unwinding_kallsyms(struct worker *worker, int fd, bool at_once);
 
 /*
  * Those that forked or ended, gathered: a call to the worker costs more than what it does then.
@@ -89,6 +96,14 @@ int worker_unwinding_send(struct worker *worker, struct unwinding_batch *batch);
 int worker_unwinding_perf_map(struct worker *worker, u32 tgid, int fd);
 int worker_unwinding_counts(struct worker *worker, struct symbolize_counts *ret_counts);
 
+/*
+ * The two processes of a measurement (see symbolize.h) get to know each other: again when one of
+ * them was replaced. 0 or -errno; worker_failure() says which of them does not answer.
+ */
+int worker_unwinding_connect(struct worker *symbolizer, struct worker *ingest);
+/* Names that were asked for and are not there yet: of ingest. */
+int worker_unwinding_pending(struct worker *ingest, u32 *ret_count);
+
 /* Inside the worker. */
 enum unwinding_job {
 	UNWINDING_MAP,
@@ -105,6 +120,9 @@ enum unwinding_job {
 	UNWINDING_REQUESTS,
 	UNWINDING_PERF_MAP,
 	UNWINDING_COUNTS,
+	UNWINDING_PUBLISH,
+	UNWINDING_MIRROR,
+	UNWINDING_PENDING,
 	UNWINDING_JOB_COUNT
 };
 #define UNWINDING_JOB_FIRST 0xfffe0000u
@@ -113,9 +131,13 @@ struct unwinding_inside {
 	struct symbolize *symbolize;
 	void *maps[UNWINDING_MAP_COUNT]; /* NULL: not mapped yet */
 	u32 row_count;
+	bool reads_kallsyms; /* when the job is answered */
 };
 
 int unwinding_inside_open(struct unwinding_inside *unwinding);
+
+/* What a job has left to do, after it was answered. */
+void unwinding_inside_rest(struct unwinding_inside *unwinding);
 
 /* Runs one job: the reply's size or -errno. A descriptor that it keeps becomes -1. */
 ssize_t unwinding_inside_run(struct unwinding_inside *unwinding, enum unwinding_job job, int *fd,

@@ -58,7 +58,7 @@ static ssize_t job_open(struct unwinding_inside *unwinding, const struct open_re
 	if (!memory.rows || !memory.pages || !memory.modules || !memory.mappings)
 		return -EINVAL;
 	symbolize_want(unwinding->symbolize, request->lines, request->inlined);
-	return symbolize_give_tables(unwinding->symbolize, &memory);
+	return symbolize_give_tables(unwinding->symbolize, &memory, request->generation);
 }
 
 /* --- what becomes of processes --- */
@@ -193,19 +193,42 @@ static ssize_t job_build_rows(struct symbolize *symbolize, u32 file, u32 *reply)
 
 /* --- the rest --- */
 
-static ssize_t job_kallsyms(struct symbolize *symbolize, int *fd)
+static ssize_t job_kallsyms(struct unwinding_inside *unwinding, int *fd, bool at_once)
 {
 	int kept = *fd;
 
 	if (kept < 0)
 		return -EINVAL;
 	*fd = -1;
-	return symbolize_kallsyms(symbolize, kept);
+	unwinding->reads_kallsyms = at_once;
+	return symbolize_kallsyms(unwinding->symbolize, kept);
 }
 
 static ssize_t job_counts(struct symbolize *symbolize, struct symbolize_counts *reply)
 {
 	symbolize_counts(symbolize, reply);
+	return sizeof(*reply);
+}
+
+/* The other process's end of a socket pair is kept. */
+static ssize_t job_connect(struct symbolize *symbolize, enum unwinding_job job, int *fd)
+{
+	int kept = *fd;
+
+	if (kept < 0)
+		return -EINVAL;
+	*fd = -1;
+	if (job == UNWINDING_MIRROR)
+		return symbolize_mirror(symbolize, kept);
+	symbolize_publish(symbolize, kept);
+	return 0;
+}
+
+static ssize_t job_pending(struct symbolize *symbolize, u32 *reply)
+{
+	symbolize_take_facts(symbolize);
+	symbolize_send_questions(symbolize);
+	*reply = (u32)symbolize_names_pending(symbolize);
 	return sizeof(*reply);
 }
 
@@ -215,6 +238,7 @@ static ssize_t job_counts(struct symbolize *symbolize, struct symbolize_counts *
 static const size_t least_size[UNWINDING_JOB_COUNT] = {
 	[UNWINDING_MAP] = sizeof(struct map_request),
 	[UNWINDING_OPEN] = sizeof(struct open_request),
+	[UNWINDING_KALLSYMS] = sizeof(u32),
 	[UNWINDING_SCAN] = offsetof(struct scan_request, before.requests),
 	[UNWINDING_KNOWN] = offsetof(struct known_request, facts),
 	[UNWINDING_FILE] = sizeof(struct file_request),
@@ -225,6 +249,13 @@ static const size_t least_size[UNWINDING_JOB_COUNT] = {
 	[UNWINDING_REQUESTS] = offsetof(struct requests_request, requests),
 	[UNWINDING_PERF_MAP] = sizeof(u32),
 };
+
+void unwinding_inside_rest(struct unwinding_inside *unwinding)
+{
+	if (unwinding->reads_kallsyms)
+		symbolize_read_kallsyms(unwinding->symbolize);
+	unwinding->reads_kallsyms = false;
+}
 
 ssize_t unwinding_inside_run(struct unwinding_inside *unwinding, enum unwinding_job job, int *fd,
 			     const void *request, size_t size, void *reply, size_t reply_size)
@@ -242,7 +273,7 @@ ssize_t unwinding_inside_run(struct unwinding_inside *unwinding, enum unwinding_
 	case UNWINDING_OPEN:
 		return job_open(unwinding, request);
 	case UNWINDING_KALLSYMS:
-		return job_kallsyms(symbolize, fd);
+		return job_kallsyms(unwinding, fd, number);
 	case UNWINDING_SCAN:
 		return job_scan(symbolize, *fd, request, size, reply);
 	case UNWINDING_KNOWN:
@@ -265,6 +296,11 @@ ssize_t unwinding_inside_run(struct unwinding_inside *unwinding, enum unwinding_
 		return *fd < 0 ? -EINVAL : symbolize_perf_map(symbolize, number, *fd);
 	case UNWINDING_COUNTS:
 		return job_counts(symbolize, reply);
+	case UNWINDING_PUBLISH:
+	case UNWINDING_MIRROR:
+		return job_connect(symbolize, job, fd);
+	case UNWINDING_PENDING:
+		return job_pending(symbolize, reply);
 	default:
 		return -ENOSYS;
 	}

@@ -15,6 +15,8 @@ struct map_request {
 struct open_request {
 	u32 lines;
 	u32 inlined;
+	u32 generation; /* the last one that was given out before */
+	u32 unused;
 };
 
 struct requests_request {

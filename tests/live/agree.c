@@ -35,14 +35,14 @@
 #include "agree.skel.h"
 #include "tap.h"
 
-#define CPUS_MAX     64
-#define STACK_BYTES  65528 /* what perf can copy at most */
-#define RING_PAGES   1024
-#define MAPPINGS_MAX 512
-#define STACKS_MAX   65536
-#define PENDING_MAX  4096
-#define SAME_NS	     300000 /* between our record and the event's own time */
-#define REGISTERS    17	    /* as DWARF numbers them; the last is the instruction pointer */
+#define AGREE_CPUS_MAX 64
+#define STACK_BYTES    65528 /* what perf can copy at most */
+#define RING_PAGES     1024
+#define MAPPINGS_MAX   512
+#define STACKS_MAX     65536
+#define PENDING_MAX    4096
+#define SAME_NS	       300000 /* between our record and the event's own time */
+#define REGISTERS      17     /* as DWARF numbers them; the last is the instruction pointer */
 
 /* perf's numbers of the registers, in DWARF's order: ax dx cx bx si di bp sp r8-r15 ip. */
 static const int perf_numbers[REGISTERS] = {0,	3,  2,	1,  4,	5,  6,	7, 16,
@@ -72,7 +72,7 @@ struct agreement {
 	pid_t pid;
 	Dwfl *dwfl;
 	struct kept_stack *stacks; /* by key, open addressing */
-	struct queue_of_cpu cpus[CPUS_MAX];
+	struct queue_of_cpu cpus[AGREE_CPUS_MAX];
 	int cpu_count;
 	/* the sample under way */
 	const u64 *registers;
@@ -147,7 +147,7 @@ static bool tell_mappings(struct agreement *agreement)
 	memory.pages = map_table(skel->maps.unwind_pages, &memory.page_count);
 	memory.modules = map_table(skel->maps.unwind_modules, &memory.module_count);
 	memory.mappings = map_table(skel->maps.unwind_mappings, &memory.mapping_count);
-	if (unwind_tables_create(&memory, &tables))
+	if (unwind_tables_create(&memory, 0, &tables))
 		return false;
 	for (ssize_t i = 0; i < count; i++) {
 		mappings[i].begin = found[i].begin;
@@ -190,7 +190,7 @@ static int on_record(void *context, void *data, size_t size)
 		memcpy(stack->frames, rec->frames + rec->kernel_count, 8ULL * rec->user_count);
 	} else if (hdr->type == SIG_SAMPLE) {
 		const struct rec_sample *rec = data;
-		struct queue_of_cpu *cpu = &agreement->cpus[hdr->cpu % CPUS_MAX];
+		struct queue_of_cpu *cpu = &agreement->cpus[hdr->cpu % AGREE_CPUS_MAX];
 
 		cpu->pending[cpu->head++ % PENDING_MAX] =
 			(struct pending){hdr->ts_ns, rec->stack, rec->stop};
@@ -399,8 +399,8 @@ static bool set_up(struct agreement *agreement)
 	    !attach_dwfl(agreement))
 		return false;
 	agreement->cpu_count = (int)sysconf(_SC_NPROCESSORS_ONLN);
-	if (agreement->cpu_count > CPUS_MAX)
-		agreement->cpu_count = CPUS_MAX;
+	if (agreement->cpu_count > AGREE_CPUS_MAX)
+		agreement->cpu_count = AGREE_CPUS_MAX;
 	for (int i = 0; i < agreement->cpu_count; i++)
 		if (!open_cpu(agreement, i))
 			return false;

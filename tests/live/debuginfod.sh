@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Debug files from a server: this one is on the loopback. Without one, or with one that does not answer,
 # nobody waits for long.
+# timing: limits in seconds are compared with the clock
 . tests/lib.sh
 
 work=$(mktemp -d)

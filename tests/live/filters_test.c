@@ -12,7 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
-#include "../../src/cmd/select.h"
+#include "../../src/engine/selection.h"
 #include "cgroups.h"
 #include "rig.h"
 #include "tap.h"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Limits of cgroups and counters of the host, as a session has them.
+# timing: the program has to get 20 % of a CPU within its 3 s to be throttled
 . tests/lib.sh
 need_root
 

@@ -105,23 +105,28 @@ static void refusals_are_remembered(struct rig *rig)
 	char dir[] = "/tmp/dwell-verdicts-XXXXXX", command[128];
 	struct capture_config config = rig_config(rig, probes, ARRAY_SIZE(probes));
 	struct capture_config other_config = rig_config(rig, others, ARRAY_SIZE(others));
-	struct capture *first, *between, *second;
+	struct capture *first, *between, *second, *third;
 
 	config.verdict_dir = other_config.verdict_dir = mkdtemp(dir);
 	first = rig_capture(&config);
 	between = rig_capture(&other_config);
 	second = rig_capture(&config);
-	if (tap(first && between && second, "captures with a verdict folder load")) {
-		tap(!capture_failure(first, 1)->from_cache, "the first time the kernel is asked");
-		tap(capture_failure(second, 1)->from_cache && capture_failure(second, 1)->err &&
-			    capture_failure(second, 1)->from_verifier &&
-			    capture_failure(second, 1)->excerpt[0],
-		    "the second time it is known, whatever other captures found: '%s'",
-		    capture_failure(second, 1)->excerpt);
+	third = rig_capture(&config);
+	if (tap(first && between && second && third, "captures with a verdict folder load")) {
+		/* The first refusal may come of a shortage. */
+		tap(!capture_failure(first, 1)->from_cache &&
+			    !capture_failure(second, 1)->from_cache,
+		    "the first and the second time the kernel is asked");
+		tap(capture_failure(third, 1)->from_cache && capture_failure(third, 1)->err &&
+			    capture_failure(third, 1)->from_verifier &&
+			    capture_failure(third, 1)->excerpt[0],
+		    "the third time it is known, whatever other captures found: '%s'",
+		    capture_failure(third, 1)->excerpt);
 	}
 	capture_close(first);
 	capture_close(between);
 	capture_close(second);
+	capture_close(third);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	if (system(command))
 		fprintf(stderr, "# %s stays\n", dir);
@@ -169,7 +174,8 @@ static void filters_let_through_what_they_say(struct rig *rig)
 	rig_fire(rig, 10000);
 	count = rig_count(rig, capture, &config);
 	tap(count > 700 && count < 1300,
-	    "not listed, scope none: nothing; one in 10 of 10000: %llu", (unsigned long long)count);
+	    "not listed, scope none: nothing; one in 10 of 10000, within 30 %%: %llu",
+	    (unsigned long long)count);
 	capture_close(capture);
 }
 

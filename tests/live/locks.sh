@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Locks of programs that know how often and how long they waited for each, and who held it where.
+# timing: waits are compared with the program's own clock, and what is wrong with a lock is judged by how long they took
 . tests/lib.sh
 need_root
 
@@ -31,7 +32,8 @@ seen() {
 says() { jq -e --arg text "$1" '[.remarks.locks[] | select(test($text))] | length > 0' "$json"; }
 does_not_say() { ! says "$1"; }
 
-# near VALUE TRUTH COUNT: within 2 %, or 100 us for each of so many
+# near VALUE TRUTH COUNT: within 2 %, or 100 us for each of so many, which is what a thread takes to run again once it
+# is woken: that is in the program's time, and not in dwell's. Locks are held for 3 ms or longer here.
 near() {
 	awk -v v="$1" -v t="$2" -v n="$3" 'BEGIN { d = v > t ? v - t : t - v; if (d <= t * 0.02 || d <= n * 1e5) exit 0;
 		print v " is not near " t; exit 1 }'
@@ -70,7 +72,8 @@ for x in a b; do
 		near "$(seen wait $lock sum_ns)" "$(told $lock 5)" "$(told $lock 4)"
 	check "two-locks: $lock: its holder had it meanwhile" \
 		near "$(seen held $lock sum_ns)" "$(seen wait $lock sum_ns)" "$(told $lock 4)"
-	check "two-locks: $lock: and slept, or waited for a CPU, but did not run" between "$(jq -n \
+	# What it does between its sleep and the unlock, it does on a CPU: hence not all of it.
+	check "two-locks: $lock: of which it slept, or waited for a CPU, 90 % or more" between "$(jq -n \
 		"($(seen held_blocked $lock sum_ns) + $(seen held_runq $lock sum_ns)) / $(seen held $lock sum_ns)")" 0.9 1.001
 	check "two-locks: $lock: one thread waited" test "$(seen waiter $lock sum)" = 1
 	check "two-locks: $lock: where it waited" has_stack wait_stack $lock known_wait_$x pthread_mutex_lock
@@ -97,22 +100,25 @@ check "long-hold: and not as a convoy" does_not_say convoy:
 record_oracle convoy
 count=$(told convoy_lock 4)
 check "convoy: each of $count waits is counted" is "$(seen wait convoy_lock count)" "$count"
-check "convoy: some stand for the stacks of all" \
+# Stacks are taken of some waits by chance, which differ in length: hence half to one and a half.
+check "convoy: some stand for the stacks of all, within 50 %" \
 	between "$(jq -n "$(seen wait_stack convoy_lock sum_ns) / $(seen wait convoy_lock sum_ns)")" 0.5 1.5
 if [ "$(seen wait convoy_lock p95_ns)" -lt 1000000 ]; then
 	check "convoy: it is told as one" says "^convoy_lock .*convoy: 5 threads"
 	check "convoy: and not as a long hold" does_not_say "long hold"
 else
-	echo "ok - convoy: it is told as one # SKIP the machine is too busy: its holders wait for a CPU, and waits are long"
+	skip "convoy: it is told as one" "the machine is too busy: its holders wait for a CPU, and waits are long"
 fi
 
 record_oracle starved-holder
 if ! grep -q '^# SKIP' "$work/truth"; then
 	share=$(jq -n "100 * $(truth held_runq) / $(truth held)")
 	got=$(jq -n "100 * $(seen held_runq 'starved (' sum_ns) / $(seen held 'starved (' sum_ns)")
-	check "starved-holder: it had no CPU $got % of the time, by itself $share" \
+	check "starved-holder: it had no CPU $got % of the time, by itself $share, within 3 points" \
 		between "$got" "$(jq -n "$share - 3")" "$(jq -n "$share + 3")"
 	check "starved-holder: that is said" says "its holders waited for a CPU for [4-9][0-9] % of the .* that they held it while others waited"
+else
+	skip starved-holder "$(sed -n 's/^# SKIP //p' "$work/truth")"
 fi
 
 record_oracle broadcast
@@ -145,13 +151,13 @@ check "file-locks: there were three kinds" test "$(grep -c '^file ' "$work/truth
 # --- the kernel ---
 
 record_oracle kernel-lock
-if [ "$(sqlite3 "$work/a.dwell" "SELECT attached FROM hooks WHERE hook = 'locks_contention_end'")" = 1 ]; then
+if grep -qzx btf_trace_contention_begin /sys/kernel/btf/vmlinux; then
 	check "kernel-lock: one is waited for, to be written" jq -e '[.signals.locks[] | select(.kind == "kernel_wait"
 		and .type == "rwsem, write" and .comm == "oracle")] | length > 0 and .[0].count > 10' "$json"
 	check "kernel-lock: for no longer than there was" between \
 		"$(jq '[.signals.locks[] | select(.kind == "kernel_wait") | .sum_ns] | add' "$json")" 1 "$(truth most)"
 else
-	echo "ok - kernel-lock # SKIP this kernel does not tell: contention_begin is from 5.19"
+	skip kernel-lock "this kernel does not tell: contention_begin is from 5.19"
 fi
 
 # --- thread pools ---
@@ -167,7 +173,8 @@ check "pools: more busy threads than CPUs lack these" jq -e 'any(.lists.locks.po
 # --- more than fit ---
 
 record_oracle thousands-of-locks
-check "thousands-of-locks: each wait is counted, there or among others" \
+# Up to five more: its two threads also wait for each other when they start and end.
+check "thousands-of-locks: each wait is counted, there or among others, and five more at most" \
 	between "$(jq '[.signals.locks[] | select(.kind == "wait") | .count] | add' "$json")" \
 	"$(told many 4)" "$(($(told many 4) + 5))"
 check "thousands-of-locks: others are said to be" jq -e '.shares[] | select(.signal == "locks") |

@@ -40,7 +40,7 @@ static int name_lines(const struct elf_file *file)
 	struct frame_name frames[FRAME_NAMES_MAX];
 	struct lines *lines;
 	u64 address;
-	int err = lines_open(file, &lines);
+	int err = lines_open(file, 0, &lines);
 
 	if (err) {
 		fprintf(stderr, "names: no lines: %s\n", strerror(-err));

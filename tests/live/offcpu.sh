@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # -s offcpu against programs that measure their own waits: as many in each state, and as long.
+# timing: waits are compared with the program's own clock
 . tests/lib.sh
 need_root
 . tests/signals.sh

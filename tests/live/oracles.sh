@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # dwell run against programs that know their own truth: the parts sum to the wall clock, to the
 # nanosecond, and each part is what the program itself measured. oracles.jq has the checks.
+# timing: times are compared with the program's own clock
 . tests/lib.sh
 need_root
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # -s runq against the kernel's own count of how long threads waited for a CPU.
+# timing: waits for a CPU are compared with the kernel's clock
 . tests/lib.sh
 need_root
 . tests/signals.sh

@@ -17,7 +17,7 @@ dwell=$!
 # theirs, not counted again
 resident() {
 	local pid
-	for pid in $dwell $(pgrep -P $dwell -x dwell); do
+	for pid in $dwell $(helpers_of $dwell); do
 		cat "/proc/$pid/smaps" 2>/dev/null
 	done | awk '/^[0-9a-f]+-[0-9a-f]+ / { is_map = /bpf-map/ } /^Pss:/ && !is_map { sum += $2 } END { print sum + 0 }'
 }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # -s sched against the kernel's own counts of switches, moves and wake-ups.
+# timing: a burst of wake-ups has to fit into 1 ms
 . tests/lib.sh
 need_root
 . tests/signals.sh
@@ -25,5 +26,7 @@ if [ "$(truth migrations)" -gt 0 ]; then
 	check "that it is moved about is told" says sched "moved to another CPU"
 	check "that it wakes the same one each time is no storm" is "$(jq '[.remarks.sched[]
 		| select(contains("within 1 ms: of its"))] | length' "$json")" 0
+else
+	skip migrate "there is one CPU only, or the kernel does not count migrations"
 fi
 finish

@@ -37,6 +37,9 @@ check "windows follow each other without a gap" is "$file" \
 	"SELECT count(*) FROM windows a JOIN windows b ON b.id = a.id + 1 WHERE a.end_ns <> b.begin_ns" 0
 check "parts - wall = 0 ns on each of $(sql "$file" 'SELECT count(*) FROM threads') threads" \
 	is "$file" "$unclosed" 0
+# Hooks are attached before the recording begins; the last read-out is a moment after its end.
+check "no CPU has more time than the recording" is "$file" "SELECT count(*) FROM (SELECT total(ns) AS ns FROM cpus
+	GROUP BY cpu) WHERE ns > (SELECT max(end_ns) - min(begin_ns) + 1e8 FROM windows)" 0
 check "no window of a thread is longer than the window" is "$file" "$too_long" 0
 # A row that corrects another's provisional name is negative; what is left of a cause in a window is not.
 check "no part is negative" is "$file" "SELECT count(*) FROM (SELECT 1 FROM ledger
@@ -113,7 +116,7 @@ check "one line each, and no file" sh -c "! ls '$work'/none.dwell* 2>/dev/null &
 "$DWELL" record -a -o "$work/killed.dwell" 2>/dev/null & pid=$!
 sleep 4
 check "while it is written, others are told so" sh -c "! sqlite3 '$work/killed.dwell' 'SELECT * FROM meta'"
-worker=$(pgrep -P "$pid")
+worker=$(helpers_of "$pid" ingest)
 kill -9 "$pid" "$worker"
 wait "$pid" 2>/dev/null
 timeout 10 tail --pid="$worker" -f /dev/null # its lock goes with it
@@ -138,23 +141,29 @@ umount "$work/small"
 
 # A session in memory has a bound, which the worker cannot raise, and the report tells of it
 "$DWELL" run -q -- sleep 2 & pid=$!
-sleep 1
-for child in $(pgrep -P "$pid"); do grep '^Max file size' "/proc/$child/limits"; done >"$work/limits"
+for _ in $(seq 100); do ! pgrep -P "$pid" -x sleep >/dev/null || break; sleep 0.1; done
+for child in $(pgrep -P "$pid") $(helpers_of "$pid"); do grep '^Max file size' "/proc/$child/limits"; done >"$work/limits"
 check "in memory: the worker's files have a bound" grep -qE '268435456 +268435456' "$work/limits"
 check "in memory: the command's have none" grep -q unlimited "$work/limits"
 wait "$pid"
 
-# The worker is gone, or does not answer
+# The worker is gone, again and again (once: replaced.sh), or does not answer
 "$DWELL" record -a -o "$work/gone.dwell" 2>"$work/err" & pid=$!
 sleep 2
-kill -9 "$(pgrep -P "$pid")"
-check "a dead worker ends record" timeout 10 tail --pid "$pid" -f /dev/null
+for _ in $(seq 20); do
+	worker=$(helpers_of "$pid" ingest)
+	[ -z "$worker" ] || kill -9 "$worker"
+	sleep 0.5
+done
+check "a worker that dies again and again ends record" timeout 10 tail --pid "$pid" -f /dev/null
 wait "$pid"
 check "with 1" test $? -eq 1
-check "and why is said" grep -q 'the worker process does not answer' "$work/err"
+check "and why is said" grep -q 'the ingest process ended too often' "$work/err"
+check "complete windows are kept, and each is closed" is "$work/gone.dwell" \
+	"SELECT (SELECT count(*) > 0 FROM windows) || ',' || ($unclosed) FROM meta LIMIT 1" 1,0
 "$DWELL" record -a -o "$work/deaf.dwell" 2>/dev/null & pid=$!
 sleep 2
-worker=$(pgrep -P "$pid")
+worker=$(helpers_of "$pid" ingest)
 kill -STOP "$worker"
 sleep 1.5
 kill "$pid"

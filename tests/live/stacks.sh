@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Stacks of programs that know their own: which function burned or slept for how long, and of programs
 # whose code comes and goes while they run. tests/live/complete.sh has real programs.
+# timing: shares of samples are compared with what a program burned and slept by its own clock
 . tests/lib.sh
 need_root
 
@@ -64,13 +65,16 @@ for share in half:50 third:30 fifth:20; do
 	check "shares: known_${share%:*} has ${share#*:} %, within 2 points ($got)" \
 		between "$got" $((${share#*:} - 2)) $((${share#*:} + 2))
 done
-check "shares: all its samples lead to the outermost function" \
+# Not all: those of its first milliseconds come before the tables of its files are loaded.
+check "shares: 99 % of its samples, or more, lead to the outermost function" \
 	between "$(percent "stop IN $complete")" 99 100
-check "shares: the ledger agrees with the samples' modes" is \
+# A sample at the border of a system call may find the ledger on the other side of it.
+check "shares: the ledger agrees with the samples' modes, but for 2 % of them" is \
 	"SELECT 50 * sum(mismatches) <= sum(count) FROM samples WHERE $cpu" 1
-check "shares: samples stand for the time on a CPU" between "$(sql "SELECT (SELECT sum(weight_ns) FROM
-	samples WHERE $cpu) / (SELECT 0.01 * sum(ns) FROM ledger JOIN states ON states.id = state
-	WHERE name LIKE 'cpu%')")" 93 107
+got=$(sql "SELECT (SELECT sum(weight_ns) FROM samples WHERE $cpu) / (SELECT 0.01 * sum(ns) FROM ledger
+	JOIN states ON states.id = state WHERE name LIKE 'cpu%')")
+# The clock does not tick while the hypervisor has the CPU, and stands for a whole tick where a turn on a CPU ends early.
+check "shares: samples stand for the time on a CPU, within 7 % ($got %)" between "$got" 93 107
 check "shares: nothing was lost" is "SELECT coalesce(sum(count), 0) FROM losses WHERE cause LIKE 'sample%'
 	OR cause LIKE 'stack%'" 0
 
@@ -102,9 +106,9 @@ computes() { # FROM TO: samples of known_compute in windows that are wholly betw
 	sql "SELECT coalesce(sum(count), 0) FROM $leaves s JOIN windows w ON w.id = s.window
 		WHERE leaf = 'known_compute' AND $cpu AND begin_ns >= $1 AND end_ns <= $2"
 }
-check "hotcold: known_compute is hot" between "$(computes "$(truth hot_begin)" "$(truth cold_begin)")" 200 1e9
+check "hotcold: known_compute is hot, with 200 samples or more" between "$(computes "$(truth hot_begin)" "$(truth cold_begin)")" 200 1e9
 check "hotcold: then it is gone" test "$(computes "$(truth cold_begin)" "$(truth cold_end)")" -eq 0
-check "hotcold: then it is hot again" between "$(computes "$(truth cold_end)" "$(truth hot_end)")" 200 1e9
+check "hotcold: then it is hot again, likewise" between "$(computes "$(truth cold_end)" "$(truth hot_end)")" 200 1e9
 
 # --- sleeping in a known function ---
 
@@ -117,10 +121,9 @@ check "sleepers: its JSON too, with wakers" sh -c "'$DWELL' report --json '$file
 	tests/schema.py docs/report.schema.json '$work/json' && jq -e '[.stacks[].wakers[]?] | length > 0' '$work/json'"
 share=$(awk -v a="$(slept known_sleeper)" -v b="$(truth known_sleeper)" 'BEGIN { print 100 * a / b }')
 check "sleepers: known_sleeper slept for what it says, within 1 % ($share %)" between "$share" 99 101
-# Shorter than --min-block: some are taken, and stand for the rest. What a clock adds to a sleep that
-# short (waking up, getting a CPU) is no sleep.
+# Shorter than --min-block: some are taken by chance, and stand for the rest.
 share=$(awk -v a="$(slept known_dozer)" -v b="$(truth known_dozer)" 'BEGIN { print 100 * a / b }')
-check "sleepers: known_dozer, by chance, within 25 % ($share %)" between "$share" 70 120
+check "sleepers: known_dozer, by chance, within 25 % ($share %)" between "$share" 75 125
 check "sleepers: their stacks are complete" is "SELECT count(*) FROM samples WHERE $blocked
 	AND stop NOT IN $complete AND weight_ns > 20000000" 0
 check "sleepers: the scheduler's own frames are cut" is "SELECT count(*) FROM $leaves WHERE $blocked
@@ -129,7 +132,7 @@ check "sleepers: the scheduler's own frames are cut" is "SELECT count(*) FROM $l
 # --- signals, the vdso, threads ---
 
 record_oracle signals -F 997
-check "signals: complete" between "$(percent "stop IN $complete")" 99.5 100
+check "signals: 99.5 % of its stacks, or more, are complete" between "$(percent "stop IN $complete")" 99.5 100
 check "signals: a handler is seen with what it interrupted" is "SELECT count(*) > 0 FROM $within a
 	JOIN $within b ON b.stack = a.stack WHERE a.name = 'known_handler' AND
 	b.name IN ('known_clock_reader', 'known_thread', 'do_signals')" 1
@@ -140,14 +143,14 @@ check "signals: calls into the vdso have a name" is "SELECT count(*) > 0 FROM $l
 # --- code that comes and goes ---
 
 record_oracle dlopen -F 499
-check "dlopen: right within a second" between "$(sql "SELECT 100.0 * sum(CASE WHEN leaf = 'known_in_plugin' AND
+check "dlopen: within a second, 97 % of the samples or more are right" between "$(sql "SELECT 100.0 * sum(CASE WHEN leaf = 'known_in_plugin' AND
 	stop IN $complete THEN count ELSE 0 END) / sum(count) FROM $leaves s JOIN windows w ON w.id = s.window
 	WHERE $cpu AND begin_ns >= $(truth loaded) AND end_ns <= $(truth "done")")" 97 100
 check "dlopen: its first second, too" is "SELECT count(*) > 0 FROM $leaves WHERE leaf = 'known_in_plugin'" 1
 
 record_oracle reexec -F 499
-check "reexec: each time right within a second" between "$(percent "stop IN $complete" "$cpu")" 97 100
-check "reexec: known_compute is hot each time" between "$(percent "leaf = 'known_compute'" "$cpu")" 80 100
+check "reexec: 97 % of the stacks, or more, are complete" between "$(percent "stop IN $complete" "$cpu")" 97 100
+check "reexec: 80 % of the samples, or more, are in known_compute" between "$(percent "leaf = 'known_compute'" "$cpu")" 80 100
 
 # start COMMAND...: in the background, as $burner; what burns is its last descendant, $target
 start() {
@@ -165,8 +168,8 @@ burns() {
 	timeout 60 "$DWELL" record -F 499 -p "$target" -d 2 -o "$file" 2>"$work/err"
 	kill -9 "$target" "$burner" 2>/dev/null
 	wait "$burner" 2>/dev/null
-	check "$1: complete" between "$(percent "stop IN $complete" "$cpu")" 99 100
-	check "$1: named" between "$(percent "leaf = 'known_compute'" "$cpu")" 97 100
+	check "$1: 99 % of its stacks, or more, are complete" between "$(percent "stop IN $complete" "$cpu")" 99 100
+	check "$1: 97 % of its samples, or more, are in known_compute" between "$(percent "leaf = 'known_compute'" "$cpu")" 97 100
 }
 
 cp "$oracle" "$work/burner"
@@ -211,8 +214,10 @@ strip -o "$work/burner" "$oracle"
 objcopy --redefine-sym known_compute=known_lie "$oracle" "$work/lies"
 id=$(readelf -n "$oracle" | sed -n 's/.*Build ID: //p')
 if [ -d /usr/lib/debug ] && [ -n "$id" ]; then
-	check "a debug file of root's own names functions" between "$(names_of 0)" 97 100
+	check "a debug file of root's own names functions, in 97 % of the samples or more" between "$(names_of 0)" 97 100
 	check "one that somebody else can write does not" between "$(names_of 65534)" 0 0
+else
+	echo "ok - debug files of others # SKIP there is no /usr/lib/debug, or the oracle has no build id"
 fi
 
 # --- short lives ---
@@ -223,7 +228,7 @@ mayflies="pid IN (SELECT pid FROM processes WHERE parent = (SELECT pid FROM proc
 got=$(percent "leaf IS NOT NULL" "$mayflies AND $cpu")
 check "shortlived: 90 % of the samples of 500 short processes have a name ($got)" between "$got" 90 100
 got=$(percent "leaf = 'known_mayfly'" "$mayflies AND $cpu")
-check "shortlived: most are in known_mayfly ($got)" between "$got" 60 100
+check "shortlived: 60 % or more are in known_mayfly ($got)" between "$got" 60 100
 check "shortlived: there were enough of them" between "$(sql "SELECT sum(count) FROM samples WHERE $mayflies")" 1000 1e9
 check "shortlived: the binary is one module" is "SELECT count(*) FROM modules WHERE path LIKE '%/oracle'" 1
 finish

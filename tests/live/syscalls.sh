@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # -s syscalls against a program that knows each of its calls: counts are exact, times are what it
 # measured itself, directories are told and nothing that was looked for in them.
+# timing: sleeps are compared with the program's own clock
 . tests/lib.sh
 need_root
 . tests/signals.sh

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # One library with more rows than the unwind table holds, beside small programs: all stacks stay complete. A
 # table that is too small is reported, with the option that raises it.
+# timing: stacks are incomplete until tables are loaded; a CPU that is taken away then makes them more
 . tests/lib.sh
 need_root
 
@@ -127,7 +128,7 @@ for rows in 2M 512K; do
 		FROM up JOIN stacks t ON t.id = up.id WHERE t.parent != 0) SELECT count(DISTINCT f.name) FROM up
 		JOIN stacks t ON t.id = up.id JOIN frames f ON f.id = t.frame WHERE f.name GLOB 'hot_*' AND f.name NOT LIKE '%@plt'")
 	check "$rows rows: all 16 hot functions are in its stacks ($hot)" test "$hot" -eq 16
-	check "$rows rows: nothing to warn of" sh -c "! '$DWELL' report '$file' 2>/dev/null | grep -q 'table full'"
+	check "$rows rows: nothing to warn of" sh -c "'$DWELL' report '$file' >'$work/text' && ! grep 'table full' '$work/text'"
 done
 
 # Half of the hot pages fit. Who has most gives: the small programs do not pay for the huge one.

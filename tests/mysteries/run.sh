@@ -124,6 +124,7 @@ try_again() {
 	local left
 	mapfile -t left < <(awk -F'|' '$2 != "solved" && $2 != "waits" { print substr($1, 1, 2) }' "$results")
 	echo "# too few are solved; once more: ${left[*]}"
+	printf '# retried: mystery %s\n' "${left[@]}"
 	grep -E '\|(solved|waits)\|' "$results" >"$results.kept"
 	mv "$results.kept" "$results"
 	run_round "${left[@]}"

@@ -26,7 +26,9 @@ INSERT INTO t VALUES (1, 100, 1, 100, 'kv'), (2, 100, 1, 103, 'worker-3'), (3, 1
 	(92, 900, 9, 902, 'pool-2'), (93, 900, 9, 903, 'req-1'), (94, 900, 9, 904, 'req-2'), (95, 900, 9, 905, 'req-3'),
 	(96, 900, 9, 906, 'req-4'), (100, 1000, 10, 1000, 'reader'), (110, 1100, 11, 1100, 'rt');
 INSERT INTO t SELECT 20 + value, 200 + value, 20 + value, 200 + value, 'postgres' FROM json_each('[0,1,2,3,4,5]');
-INSERT INTO threads SELECT id, pid, start, tid, start, 1000000000, 11000000000, comm, 0, 0, 1, 10, 1, 10, 1, 0, 0, 0, 0 FROM t;
+INSERT INTO threads (id, pid, process_start_ns, tid, start_ns, begin_ns, end_ns, comm, is_kernel, is_dead, threads,
+	voluntary, involuntary, kernel_voluntary, kernel_involuntary, kernel_exec_ns, kernel_delay_ns, missed, unnamed)
+	SELECT id, pid, start, tid, start, 1000000000, 11000000000, comm, 0, 0, 1, 10, 1, 10, 1, 0, 0, 0, 0 FROM t;
 -- window, thread, state, call, object, holder, waker, its kind, ns, count
 CREATE TEMP TABLE l (thread, state, call, object, holder, waker, kind, ns, count);
 INSERT INTO l VALUES

@@ -18,7 +18,9 @@ INSERT INTO processes (pid, start_ns, parent, comm, exe, service, is_kernel, exi
 INSERT INTO execs VALUES (1000500000, 700, 9000, 690, '/bin/sh'), (1002500000, 701, 9001, 700, '/usr/bin/gcc'),
 	(1003500000, 701, 9001, 700, '/usr/lib/gcc/cc1'), (1003700000, 702, 9002, 700, '/usr/lib/gcc/cc1'),
 	(1004500000, 703, 9003, 700, '/bin/sleep');
-INSERT INTO threads VALUES
+INSERT INTO threads (id, pid, process_start_ns, tid, start_ns, begin_ns, end_ns, comm, is_kernel, is_dead, threads,
+	voluntary, involuntary, kernel_voluntary, kernel_involuntary, kernel_exec_ns, kernel_delay_ns, missed, unnamed)
+	VALUES
 	(1, 700, 9000, 700, 9000, 1000000000, 1350000000, 'sh', 0, 1, 1, 5, 1, 5, 1, 2010000, 60000, 0, 0),
 	(2, 701, 9001, 701, 9001, 1002000000, 1342000000, 'cc1', 0, 1, 1, 40, 12, 40, 12, 280050000, 20000000, 0, 0),
 	(3, 702, 9002, 702, 9002, 1003000000, 1303000000, 'cc1', 0, 1, 1, 41, 10, 41, 10, 240000000, 20000000, 0, 0),

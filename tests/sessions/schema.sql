@@ -22,7 +22,7 @@ CREATE TABLE cgroup_processes (cgroup, pid, PRIMARY KEY (cgroup, pid));
 CREATE TABLE counters (name, subject, begin, end, PRIMARY KEY (name, subject));
 CREATE TABLE threads (id INTEGER PRIMARY KEY, pid, process_start_ns, tid, start_ns, begin_ns, end_ns,
 	comm, is_kernel, is_dead, threads, voluntary, involuntary, kernel_voluntary,
-	kernel_involuntary, kernel_exec_ns, kernel_delay_ns, missed, unnamed);
+	kernel_involuntary, kernel_exec_ns, kernel_delay_ns, missed, unnamed, account_ns);
 CREATE TABLE ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count, end_ns);
 CREATE TABLE calls (window, thread_tid, thread_start_ns, thread_begin_ns, call, count, failed, cpu_ns,
 	total_ns);

@@ -22,19 +22,25 @@ INSERT INTO processes (pid, start_ns, parent, comm, exe, service, is_kernel, exi
 	(4700, 100, 1, 'server', '/usr/bin/server', 'server.service', 0, NULL),
 	(900, 50, 1, char(27) || '[31mred' || char(10), '/tmp/' || char(0x202e) || 'cod.exe', '', 0, NULL),
 	(12, 0, 2, 'kworker/0:1', '', '', 1, NULL);
-INSERT INTO threads VALUES
+INSERT INTO threads (id, pid, process_start_ns, tid, start_ns, begin_ns, end_ns, comm, is_kernel, is_dead, threads,
+	voluntary, involuntary, kernel_voluntary, kernel_involuntary, kernel_exec_ns, kernel_delay_ns, missed, unnamed)
+	VALUES
 	(10, 4700, 100, 4700, 100, 5000000000, 8000000000, 'server', 0, 0, 1, 300, 2, 300, 2, 30000000, 1000000, 0, 0),
 	(11, 4700, 100, 4711, 101, 5000000000, 8000000000, 'worker-7', 0, 0, 1, 900, 200, 900, 200, 2600000000, 200000000, 0, 0),
 	(12, 4700, 100, 4713, 102, 5000000000, 8000000000, 'worker-3', 0, 0, 1, 800, 9, 800, 9, 700000000, 10000000, 3, 2),
 	(14, 4700, 100, 4700, 100, 0, 500000000, 'server', 0, 1, 25, 50, 0, 50, 0, 500000000, 0, 0, 0),
 	(15, 900, 50, 900, 50, 5000000000, 8000000000, char(27) || '[31mred' || char(10), 0, 0, 1, 3, 0, 3, 0, 0, 0, 0, 0),
 	(16, 12, 0, 12, 0, 5000000000, 8000000000, 'kworker/0:1', 1, 0, 1, 100, 0, 100, 0, 90000000, 1000000, 0, 0);
-INSERT INTO threads SELECT 100 + value, 4700, 100, 4800 + value, 200 + value, 5000000000, 8000000000, 'pool-' || value, 0, 0, 1,
+INSERT INTO threads (id, pid, process_start_ns, tid, start_ns, begin_ns, end_ns, comm, is_kernel, is_dead, threads,
+	voluntary, involuntary, kernel_voluntary, kernel_involuntary, kernel_exec_ns, kernel_delay_ns, missed, unnamed)
+	SELECT 100 + value, 4700, 100, 4800 + value, 200 + value, 5000000000, 8000000000, 'pool-' || value, 0, 0, 1,
 	1, 0, 1, 0, 100000, 0, 0, 0 FROM json_each('[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]');
 INSERT INTO processes (pid, start_ns, parent, comm, exe, service, is_kernel)
 	SELECT 2000 + value, 300 + value, 1, 'daemon', '/usr/sbin/daemon', 'daemon.service', 0
 	FROM json_each('[0,1,2,3,4,5,6,7,8,9,10,11]');
-INSERT INTO threads SELECT 200 + value, 2000 + value, 300 + value, 2000 + value, 300 + value, 5000000000, 8000000000, 'daemon', 0, 0, 1,
+INSERT INTO threads (id, pid, process_start_ns, tid, start_ns, begin_ns, end_ns, comm, is_kernel, is_dead, threads,
+	voluntary, involuntary, kernel_voluntary, kernel_involuntary, kernel_exec_ns, kernel_delay_ns, missed, unnamed)
+	SELECT 200 + value, 2000 + value, 300 + value, 2000 + value, 300 + value, 5000000000, 8000000000, 'daemon', 0, 0, 1,
 	1, 0, 1, 0, 1000000, 0, 0, 0 FROM json_each('[0,1,2,3,4,5,6,7,8,9,10,11]');
 -- each of three windows: main polls, worker-7 runs, worker-3 waits for its lock
 INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)

@@ -11,7 +11,9 @@ INSERT INTO processes (pid, start_ns, parent, comm, exe, is_kernel) VALUES (500,
 	(900, 50, 1, char(27) || '[31mred' || char(10), '/tmp/red', 0), (12, 0, 2, 'kworker/0:1', '', 1);
 INSERT INTO processes (pid, start_ns, parent, comm, exe, is_kernel)
 	SELECT 2000 + value, 300 + value, 500, 'sh', '/bin/sh', 0 FROM json_each('[0,1,2,3,4,5,6,7,8,9,10,11]');
-INSERT INTO threads VALUES
+INSERT INTO threads (id, pid, process_start_ns, tid, start_ns, begin_ns, end_ns, comm, is_kernel, is_dead, threads,
+	voluntary, involuntary, kernel_voluntary, kernel_involuntary, kernel_exec_ns, kernel_delay_ns, missed, unnamed)
+	VALUES
 	(1, 500, 90, 500, 90, 1000000000, 3000000000, 'server', 0, 0, 1, 90, 2, 90, 2, 2000000000, 0, 0, 0),
 	(2, 500, 90, 501, 91, 1000000000, 3000000000, 'worker-1', 0, 0, 1, 90, 2, 90, 2, 2000000000, 0, 0, 0);
 INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count)

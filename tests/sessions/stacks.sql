@@ -13,7 +13,9 @@ INSERT INTO processes (pid, start_ns, parent, comm, exe, service, is_kernel, exi
 	(500, 90, 1, 'server', '/usr/bin/server', 'server.service', 0, NULL),
 	(600, 91, 1, 'python3', '/usr/bin/python3.11', 'job.service', 0, NULL),
 	(12, 0, 2, 'kworker/0:1', '', '', 1, NULL);
-INSERT INTO threads VALUES
+INSERT INTO threads (id, pid, process_start_ns, tid, start_ns, begin_ns, end_ns, comm, is_kernel, is_dead, threads,
+	voluntary, involuntary, kernel_voluntary, kernel_involuntary, kernel_exec_ns, kernel_delay_ns, missed, unnamed)
+	VALUES
 	(1, 500, 90, 500, 90, 1000000000, 3000000000, 'server', 0, 0, 1, 90, 2, 90, 2, 200000000, 0, 0, 0),
 	(2, 500, 90, 501, 92, 1000000000, 3000000000, 'worker-1', 0, 0, 1, 40, 9, 40, 9, 1500000000, 100000000, 0, 0),
 	(3, 500, 90, 502, 93, 1000000000, 3000000000, 'worker-2', 0, 0, 1, 70, 8, 70, 8, 400000000, 100000000, 0, 0),

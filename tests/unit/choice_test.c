@@ -22,6 +22,7 @@ static u64 unwind_mix(u64 hash, u64 value)
 #define bpf_ktime_get_ns() now_ns
 #define bpf_map_lookup_elem(map, key)                                                              \
 	((void)(key), (void *)(map) == (void *)&live_configs ? (void *)fake.live : choice_place())
+#include "../../bpf/sampler.bpf.h"
 #include "../../signals/sample/choice.bpf.h"
 
 #define MS 1000000ULL
@@ -60,7 +61,7 @@ static void what_is_taken_stands_for_all(void **state)
 		x ^= x << 17;
 		ns = 1 + (x >> 20) % (10000ULL << (x % 12));
 		now_ns += (i / 200000) % 2 ? 1 * MS : 10000; /* a storm, and a calm */
-		weight = choose_wait(ns);
+		weight = choose_wait(ns, now_ns);
 		assert_true(!weight || weight >= ns);
 		real += (double)ns;
 		taken += (double)weight;
@@ -73,9 +74,9 @@ static void what_is_taken_stands_for_all(void **state)
 static void a_wait_over_the_threshold_stands_for_itself(void **state)
 {
 	(void)state;
-	assert_int_equal(choose_wait(5 * MS), 5 * MS);
+	assert_int_equal(choose_wait(5 * MS, now_ns), 5 * MS);
 	live.block_stacks = 0;
-	assert_int_equal(choose_wait(5 * MS), 0);
+	assert_int_equal(choose_wait(5 * MS, now_ns), 0);
 	assert_false(choose_waker(5 * MS));
 }
 
@@ -85,9 +86,9 @@ static void long_waits_are_taken_always(void **state)
 	(void)state;
 	for (int i = 0; i < 100000; i++) {
 		now_ns += 10000;
-		choose_wait(50000);
+		choose_wait(50000, now_ns);
 		if (i % 100 == 0)
-			assert_int_equal(choose_wait(2 * MS), 2 * MS);
+			assert_int_equal(choose_wait(2 * MS, now_ns), 2 * MS);
 	}
 	assert_true(choice.shorter.doublings > 0);
 }
@@ -100,8 +101,8 @@ static void weights_do_not_overflow(void **state)
 	assert_int_equal(weigh(~0ULL, 1), WEIGHT_NS_MAX);
 	assert_int_equal(weigh(1ULL << 50, 1u << 20), WEIGHT_NS_MAX);
 	live.min_block_ns = 1000000000000ULL;
-	choice.shorter.doublings = CHOICE_DOUBLINGS_MAX;
-	assert_true(choose_wait(1) < 1ULL << 62);
+	choice.shorter.doublings = SAMPLER_DOUBLINGS_MAX;
+	assert_true(choose_wait(1, now_ns) < 1ULL << 62);
 }
 
 /* Whoever wakes others all the time takes no more stacks of it than its share, nor none later. */

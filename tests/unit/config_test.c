@@ -146,6 +146,8 @@ static void probes_are_checked(void **state)
 		{{.program = "x", .kind = PROBE_PERF}, -EINVAL},
 		{{.program = "x", .kind = PROBE_PERF, .perf_freq = 10001}, -ERANGE},
 		{{.program = "x", .kind = PROBE_PERF, .perf_freq = 10000}, 0},
+		{{.program = "x", .called_by = "y"}, -EINVAL},
+		{{.program = "x", .called_by = "y", .call_array = "z"}, 0},
 		{{.program = "x", .pid = -1}, -ERANGE},
 		{{.program = "x", .pid = PID_LIMIT + 1}, -ERANGE},
 	};

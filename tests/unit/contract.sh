@@ -7,10 +7,11 @@ copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 CC=${CC:-gcc}
 CLANG=${CLANG:-clang}
+GEN=${BUILD:-build}/gen
 
 fresh() {
 	rm -rf "${copy:?}"/*
-	cp -r abi bpf signals src "$copy"
+	cp -r abi bpf records signals src "$copy"
 }
 
 user_compiles() { $CC -std=gnu11 -fsyntax-only -x c "$copy/abi/records.h"; }
@@ -50,9 +51,9 @@ check "with its record, the row compiles" both_compile
 printf '#include "src/model/signal.h"\nint main(void) { return signal_rows[63].signal != 0; }\n' >"$copy/main.c"
 links() {
 	local signals
-	mapfile -t signals < <(find "$copy/signals" -name '*.c' ! -name '*.bpf.c')
-	$CC -std=gnu11 -D_GNU_SOURCE -I"$copy" "$copy/main.c" "$copy"/src/model/{hist,labels,signal,stack_ids,view}.c "$copy"/src/base/*.c \
-		"${signals[@]}" "$@" -o "$copy/a.out" -lm
+	mapfile -t signals < <(find "$copy/signals" "$copy/records" -name '*.c' ! -name '*.bpf.c')
+	$CC -std=gnu11 -D_GNU_SOURCE -I"$copy" -I"$GEN" "$copy/main.c" "$copy"/src/model/{hist,labels,signal,source,stack_ids,view}.c "$copy"/src/base/*.c \
+		"${signals[@]}" "$@" -o "$copy/a.out" -lm -lcap
 }
 does_not_link() { ! links -w 2>/dev/null; }
 check "a signal without its handler does not link" does_not_link

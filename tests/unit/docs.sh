@@ -29,12 +29,13 @@ options_of_page() { sed -n '/^# OPTIONS/,/^# [^O]/p' "docs/dwell-$1.1.md" | grep
 
 # Those that getopt_long() takes: of the command's own table, and of those that commands share
 options_of_code() {
-	local own shared
+	local own shared longs
 	own=$(grep -l 'struct option longs\[\]' src/cmd/"$1".c src/cmd/"$1"_options.c 2>/dev/null)
 	{
 		cat "$own"
-		for shared in measure select; do
-			! grep -q "${shared^^}_LONGS" "$own" || cat src/cmd/$shared.h
+		for shared in cmd/measure cmd/session_options engine/selection; do
+			longs=$(grep -oE '[A-Z_]+_LONGS' "src/$shared.h" | head -n 1)
+			! grep -q "$longs" "$own" || cat "src/$shared.h"
 		done
 	} | grep -oE '"[a-z-]+", (no|required|optional)_argument' | sed 's/"\(.*\)".*/--\1/' | options
 }

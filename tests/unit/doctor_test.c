@@ -39,6 +39,8 @@ static struct facts healthy(void)
 		.in_initial_pidns = true,
 		.lockdown = LOCKDOWN_NONE,
 		.btf_bytes = 5000000,
+		.has_seccomp = true,
+		.landlock_version = 7,
 		.perf_paranoid = 2,
 		.kconfig_known = true,
 	};

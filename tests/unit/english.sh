@@ -16,9 +16,9 @@ check "help uses the field's terms" python3 tests/english.py "$work"/help-*.txt
 check "README, NEWS and docs use them" python3 tests/english.py README.md NEWS.md docs/*.md
 check "strings of commands, report, doctor and signals use them" \
 	python3 tests/english.py src/main.c src/cmd/*.[ch] src/cmd/*.def src/report/*.[ch] src/doctor/*.[ch] src/export/*.[ch] \
-	src/export/*.def signals/*/*.c abi/*.def
+	src/export/*.def signals/*/*.c records/*/*.c abi/*.def
 check "messages of the other parts use them" \
-	python3 tests/english.py src/base/*.c src/capture/*.c src/model/*.c src/store/*.c src/symbolize/*.c src/worker/*.c
+	python3 tests/english.py src/base/*.c src/capture/*.c src/engine/*.[ch] src/model/*.c src/store/*.c src/symbolize/*.c src/worker/*.c
 
 # The check itself sees each of them
 cat >"$work/bad.md" <<'END'

@@ -30,6 +30,24 @@ static void verifier_has_the_last_word(void **state)
 	       "unknown func bpf_loop#181", true);
 }
 
+static void a_shortage_is_known_from_libbpf_words(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		failure_shortage_in("libbpf: loading kernel BTF '/sys/kernel/btf/vmlinux': -12\n"),
+		ENOMEM);
+	assert_int_equal(failure_shortage_in("libbpf: map 'x': failed to create: Too many(-24)\n"),
+			 EMFILE);
+	assert_int_equal(failure_shortage_in("libbpf: Error loading vmlinux BTF: -3\n"), 0);
+	assert_int_equal(failure_shortage_in("libbpf: relo #1: patched -12 times\n"), 0);
+	assert_int_equal(failure_shortage_in("libbpf: load of object 'x-12'\n"), 0);
+	assert_int_equal(failure_shortage_in("libbpf: elf: failed to open x as ELF file: out of "
+					     "memory\n"),
+			 ENOMEM);
+	assert_int_equal(failure_shortage_in("-"), 0);
+	assert_int_equal(failure_shortage_in(""), 0);
+}
+
 static void empty_verifier_log_leaves_libbpf(void **state)
 {
 	(void)state;
@@ -64,6 +82,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(verifier_has_the_last_word),
+		cmocka_unit_test(a_shortage_is_known_from_libbpf_words),
 		cmocka_unit_test(empty_verifier_log_leaves_libbpf),
 		cmocka_unit_test(hostile_log_is_bounded),
 	};

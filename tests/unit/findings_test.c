@@ -230,7 +230,10 @@ static void sums_are_no_process_and_count_once(void **state)
 		"(650, 8000, NULL, 'cc1', '', 'cc1', 0);"
 		/* a sum of one, whose begin is 0; and one that was read, died unseen, and is in a
 		   sum */
-		"INSERT INTO threads VALUES (90, 650, 8000, 650, 8000, 0, 144000, 'cc1', 0, 1, 1, "
+		"INSERT INTO threads (id, pid, process_start_ns, tid, start_ns, begin_ns, end_ns, "
+		"comm, is_kernel, is_dead, threads, voluntary, involuntary, kernel_voluntary, "
+		"kernel_involuntary, kernel_exec_ns, kernel_delay_ns, missed, unnamed) "
+		"VALUES (90, 650, 8000, 650, 8000, 0, 144000, 'cc1', 0, 1, 1, "
 		"1, 0, "
 		"1, 0, 144000, 0, 0, 0), (91, 0, 0, 0, 0, 0, 5000000, '', 0, 1, 3, 3, 0, 3, 0, "
 		"5000000, "
@@ -451,7 +454,7 @@ static void odd_culprits_are_survived(void **state)
 		_cleanup_free_ char *text = NULL;
 
 		execute(db, rows[i]);
-		text = report(db, (struct report_options){.threads = true, .kernel = true});
+		text = report(db, (struct report_options){.threads = true, .part.kernel = true});
 		assert_non_null(text);
 		for (const char *at = text; *at; at++)
 			assert_true((unsigned char)*at >= 0x20 || *at == '\n');

@@ -44,15 +44,13 @@ static inline void is_fit_for_a_terminal(const char *text)
 }
 
 /* UPDATE=1 writes it anew. */
-static inline void reads_as_before(const char *name, const char *text)
+static inline void reads_as_file(const char *path, const char *text)
 {
 	_cleanup_free_ char *expected = calloc(1, 65536);
-	char path[128];
 	FILE *file;
 
 	assert_non_null(text);
 	is_fit_for_a_terminal(text);
-	snprintf(path, sizeof(path), "tests/golden/report-%s.txt", name);
 	if (getenv("UPDATE")) {
 		file = fopen(path, "w");
 		assert_non_null(file);
@@ -64,6 +62,14 @@ static inline void reads_as_before(const char *name, const char *text)
 	assert_true(fread(expected, 1, 65535, file) > 0);
 	fclose(file);
 	assert_string_equal(text, expected);
+}
+
+static inline void reads_as_before(const char *name, const char *text)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "tests/golden/report-%s.txt", name);
+	reads_as_file(path, text);
 }
 
 #endif

@@ -8,7 +8,7 @@
 #include <errno.h>
 
 #include "../../src/capture/governor.h"
-#include "../../src/capture/tally.h"
+#include "../../src/capture/heavy_hitters.h"
 
 #define LIMIT	  0.01
 #define AT(share) ((u64)((share)*2e9)) /* of a second on two CPUs */
@@ -152,28 +152,94 @@ static void one_expensive_reading_switches_nothing_off(void **state)
 		assert_int_equal(judge(i % 2 ? 0 : AT(LIMIT * 1.5)), GOVERNOR_STAY);
 }
 
-/* In both directions: all that was reduced comes back, what was switched off before what was
- * thinned. */
+static void assert_nothing_is_reduced(void)
+{
+	for (int rung = 0; rung < GOVERNOR_RUNG_COUNT; rung++)
+		assert_int_equal(governor.levels[rung].now, 0);
+}
+
+/*
+ * In both directions: all that was reduced comes back, what was switched off before what was
+ * thinned; one step alone, then what fits, with each reading.
+ */
 static void everything_is_taken_back(void **state)
 {
 	static const enum governor_rung rows[] = {
-		GOVERNOR_STACKS, GOVERNOR_SPLIT, GOVERNOR_SPLIT, GOVERNOR_SIGNALS, GOVERNOR_SIGNALS,
-		GOVERNOR_DETAIL, GOVERNOR_RATES, GOVERNOR_RATES, GOVERNOR_RATES,   GOVERNOR_RATES};
+		GOVERNOR_SPLIT,	 GOVERNOR_SPLIT, GOVERNOR_SIGNALS, GOVERNOR_SIGNALS,
+		GOVERNOR_DETAIL, GOVERNOR_RATES, GOVERNOR_RATES};
 
 	(void)state;
 	for (int i = 0; i < 17; i++)
 		judge(AT(LIMIT * 1.5));
+	assert_int_equal(judge(AT(LIMIT * 0.3)), GOVERNOR_STAY);
+	assert_true(governor.is_alert);
+	judge(AT(LIMIT * 0.3));
+	assert_true(is_order(GOVERNOR_RESTORE, GOVERNOR_STACKS, 1));
+	assert_false(governor_restore_more(&governor, &order));
+	judge(AT(LIMIT * 0.3));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		assert_int_equal(judge(AT(LIMIT * 0.3)), GOVERNOR_STAY);
-		assert_true(governor.is_alert);
-		judge(AT(LIMIT * 0.3));
 		assert_true(is_order(GOVERNOR_RESTORE, rows[i], 1));
+		governor_restore_more(&governor, &order);
 	}
-	for (int rung = 0; rung < GOVERNOR_RUNG_COUNT; rung++)
-		assert_int_equal(governor.levels[rung].now, 0);
+	assert_int_equal(order.move, GOVERNOR_STAY); /* rates may have doubled the cost, twice */
+	judge(AT(LIMIT * 0.3));
+	assert_true(governor_restore_more(&governor, &order));
+	assert_nothing_is_reduced();
 	for (int i = 0; i < 10; i++)
 		assert_int_equal(judge(AT(LIMIT * 0.3)), GOVERNOR_STAY);
 	assert_false(governor.is_alert);
+}
+
+/* A burst, by what costs how much of the limit: half of it can be thinned. */
+static double cost_of_burst(void)
+{
+	double cost = 0.1 + 5.0 / (1 << governor.levels[GOVERNOR_RATES].now);
+
+	for (int rung = GOVERNOR_DETAIL; rung < GOVERNOR_RUNG_COUNT; rung++)
+		cost += governor.levels[rung].most - governor.levels[rung].now;
+	return cost;
+}
+
+static void judge_and_restore(double cost)
+{
+	judge(AT(LIMIT * cost));
+	while (governor_restore_more(&governor, &order))
+		;
+}
+
+/* However long it was, and however often something was taken back too early. */
+static void after_a_burst_all_is_back_within_ten_readings(void **state)
+{
+	static const double quiet[] = {0.01, 0.1, 0.19};
+
+	for (int length = 1; length < 300; length++)
+		for (size_t i = 0; i < sizeof(quiet) / sizeof(quiet[0]); i++) {
+			int readings = 0;
+
+			start(state);
+			for (int n = 0; n < length; n++)
+				judge_and_restore(cost_of_burst());
+			assert_true(governor.is_alert);
+			for (; governor.is_alert && readings < 100; readings++)
+				judge_and_restore(quiet[i]);
+			assert_nothing_is_reduced();
+			assert_in_range(readings, 2, 11); /* the last one finds that all is back */
+		}
+}
+
+/* A load that goes on is above the limit in one reading of eight at most, once it is known. */
+static void load_that_stays_is_held(void **state)
+{
+	int above = 0;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		double cost = cost_of_burst();
+
+		above += i >= 100 && cost > 1;
+		judge_and_restore(cost);
+	}
+	assert_in_range(above, 0, 900 / 8);
 }
 
 /* Far below the limit it need not wait, nor halve its steps. */
@@ -217,8 +283,7 @@ static void restores_what_fits(void **state)
 	while (judge(AT(LIMIT * 0.25)) == GOVERNOR_STAY && readings < 100)
 		readings++;
 	assert_true(is_order(GOVERNOR_RESTORE, GOVERNOR_SPLIT, 1));
-	assert_in_range(readings, 6,
-			10); /* 4.8 times the limit was saved: four halvings, two readings each */
+	assert_in_range(readings, 3, 5); /* 4.75 times the limit was saved: four halvings */
 }
 
 /* A load that stays: each attempt to take something back comes later than the one before. */
@@ -283,37 +348,37 @@ static void limit_is_a_percentage(void **state)
 		assert_int_equal(governor_parse(wrong[i], &limit), -EINVAL);
 }
 
-static void tally_names_who_has_most(void **state)
+static void heavy_hitters_name_the_largest(void **state)
 {
-	struct tally tally = {0};
+	struct heavy_hitters hitters = {0};
 
 	(void)state;
-	assert_null(tally_most(&tally));
-	tally_add(&tally, 7, 0);
-	assert_null(tally_most(&tally));
-	tally_add(&tally, 1, 10);
-	tally_add(&tally, 2, 15);
-	tally_add(&tally, 1, 10);
-	assert_int_equal(tally_most(&tally)->tgid, 1);
-	assert_int_equal(tally_most(&tally)->count, 20);
-	assert_int_equal(tally.total, 35);
-	tally_clear(&tally);
-	assert_null(tally_most(&tally));
-	assert_int_equal(tally.total, 0);
+	assert_null(heavy_hitters_most(&hitters));
+	heavy_hitters_add(&hitters, 7, 0);
+	assert_null(heavy_hitters_most(&hitters));
+	heavy_hitters_add(&hitters, 1, 10);
+	heavy_hitters_add(&hitters, 2, 15);
+	heavy_hitters_add(&hitters, 1, 10);
+	assert_int_equal(heavy_hitters_most(&hitters)->tgid, 1);
+	assert_int_equal(heavy_hitters_most(&hitters)->count, 20);
+	assert_int_equal(hitters.total, 35);
+	heavy_hitters_clear(&hitters);
+	assert_null(heavy_hitters_most(&hitters));
+	assert_int_equal(hitters.total, 0);
 }
 
 /* Ten times as many processes as places; the one that counts comes bit by bit. */
-static void tally_of_too_many_keeps_the_dear_one(void **state)
+static void heavy_hitters_keep_the_largest_of_too_many(void **state)
 {
-	struct tally tally = {0};
+	struct heavy_hitters hitters = {0};
 
 	(void)state;
-	for (u32 i = 0; i < 10 * TALLY_MAX; i++) {
-		tally_add(&tally, 1000 + i, 3);
-		tally_add(&tally, 42, 1);
+	for (u32 i = 0; i < 10 * HEAVY_HITTERS_MAX; i++) {
+		heavy_hitters_add(&hitters, 1000 + i, 3);
+		heavy_hitters_add(&hitters, 42, 1);
 	}
-	assert_int_equal(tally_most(&tally)->tgid, 42);
-	assert_int_equal(tally.total, 40 * TALLY_MAX);
+	assert_int_equal(heavy_hitters_most(&hitters)->tgid, 42);
+	assert_int_equal(hitters.total, 40 * HEAVY_HITTERS_MAX);
 }
 
 int main(void)
@@ -328,6 +393,8 @@ int main(void)
 		cmocka_unit_test_setup(detaches_only_after_long, start),
 		cmocka_unit_test_setup(one_expensive_reading_switches_nothing_off, start),
 		cmocka_unit_test_setup(everything_is_taken_back, start),
+		cmocka_unit_test_setup(after_a_burst_all_is_back_within_ten_readings, start),
+		cmocka_unit_test_setup(load_that_stays_is_held, start),
 		cmocka_unit_test_setup(far_below_it_is_faster, start),
 		cmocka_unit_test_setup(hysteresis, start),
 		cmocka_unit_test_setup(restores_what_fits, start),
@@ -335,8 +402,8 @@ int main(void)
 		cmocka_unit_test_setup(refused_orders_change_nothing, start),
 		cmocka_unit_test_setup(no_limit_is_no_limit, start),
 		cmocka_unit_test(limit_is_a_percentage),
-		cmocka_unit_test(tally_names_who_has_most),
-		cmocka_unit_test(tally_of_too_many_keeps_the_dear_one),
+		cmocka_unit_test(heavy_hitters_name_the_largest),
+		cmocka_unit_test(heavy_hitters_keep_the_largest_of_too_many),
 	};
 
 	return cmocka_run_group_tests_name("governor", tests, NULL, NULL);

@@ -63,6 +63,37 @@ static void cleared_hash_is_as_new(void **state)
 	hash_free(&hash);
 }
 
+static bool is_third(const void *item, const void *context)
+{
+	return *(const u64 *)item % 3 == *(const u64 *)context;
+}
+
+static void what_is_not_retained_is_gone(void **state)
+{
+	const u64 rest = 1;
+	struct hash hash;
+
+	(void)state;
+	hash_init(&hash, 2 * sizeof(u64), sizeof(u64), 300);
+	for (u64 key = 0; key < 300; key++)
+		((u64 *)hash_add(&hash, &key))[1] = key * 7;
+	hash_retain(&hash, is_third, &rest);
+	assert_int_equal(hash.count, 100);
+	for (u64 key = 0; key < 300; key++) {
+		const u64 *item = hash_find(&hash, &key);
+
+		assert_int_equal(item != NULL, key % 3 == rest);
+		if (item)
+			assert_int_equal(item[1], key * 7);
+	}
+	for (u64 i = 1; i < hash.count; i++) /* in their order */
+		assert_true(*(u64 *)hash_item(&hash, i) > *(u64 *)hash_item(&hash, i - 1));
+	for (u64 key = 300; key < 500; key++)
+		assert_non_null(hash_add(&hash, &key));
+	assert_null(hash_add(&hash, &(u64){1000}));
+	hash_free(&hash);
+}
+
 static void keys_may_have_any_length(void **state)
 {
 	struct hash hash;
@@ -164,6 +195,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(items_are_found_by_their_key),
 		cmocka_unit_test(cleared_hash_is_as_new),
+		cmocka_unit_test(what_is_not_retained_is_gone),
 		cmocka_unit_test(keys_may_have_any_length),
 		cmocka_unit_test(numbers_come_and_go),
 		cmocka_unit_test(foreign_text_becomes_valid),

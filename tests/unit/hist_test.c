@@ -8,7 +8,7 @@
 #include "../../abi/series.h"
 #include "../../src/base/cleanup.h"
 #include "../../src/model/hist.h"
-#include "../../src/report/humps.h"
+#include "../../src/report/histogram_modes.h"
 #include "unit.h"
 
 #define VALUES 1000000
@@ -65,7 +65,7 @@ static double pareto(void)
 	return 2000 * pow(chance(), -1 / 1.2);
 }
 
-/* Each decade alike: no hump at all. */
+/* Each decade alike: no mode at all. */
 static double log_uniform(void)
 {
 	return exp(log(1e3) + log(1e4) * chance());
@@ -300,14 +300,14 @@ static void counts_do_not_turn_round(void **state)
 	assert_true(hist.count <= 1ULL << 63);
 }
 
-/* --- humps --- */
+/* --- modes --- */
 
-static void humps_of(const struct hist *hist, size_t expected, struct humps *ret_humps)
+static void modes_of(const struct hist *hist, size_t expected, struct modes *ret_humps)
 {
 	char said[256];
 
-	humps_find(hist, ret_humps);
-	humps_say(ret_humps, said, sizeof(said));
+	modes_find(hist, ret_humps);
+	modes_say(ret_humps, said, sizeof(said));
 	if (ret_humps->count != expected)
 		fail_msg("%zu were expected: %s", expected, said);
 }
@@ -322,19 +322,19 @@ static void one_hump_is_one(void **state)
 		for (size_t c = 0; c < ARRAY_SIZE(counts); c++)
 			for (u64 run = 0; run < (counts[c] == VALUES ? 1 : 100); run++) {
 				_cleanup_free_ struct hist *hist = NULL;
-				struct humps humps;
+				struct modes modes;
 
 				seed = 1000 * run + d;
 				hist = fill(of[d], counts[c], NULL);
-				humps_of(hist, 1, &humps);
-				assert_false(humps.count > 1);
+				modes_of(hist, 1, &modes);
+				assert_false(modes.count > 1);
 			}
 }
 
 static void two_humps_are_found_and_named(void **state)
 {
 	_cleanup_free_ struct hist *hist = NULL;
-	struct humps humps;
+	struct modes modes;
 	char said[256];
 
 	(void)state;
@@ -343,13 +343,13 @@ static void two_humps_are_found_and_named(void **state)
 
 		seed = run;
 		few = fill(bimodal, 500, NULL);
-		humps_of(few, 2, &humps);
+		modes_of(few, 2, &modes);
 	}
 	seed = 1;
 	hist = fill(bimodal, VALUES, NULL);
-	humps_of(hist, 2, &humps);
-	assert_true(humps.is_average_in_none);
-	humps_say(&humps, said, sizeof(said));
+	modes_of(hist, 2, &modes);
+	assert_true(modes.is_average_in_none);
+	modes_say(&modes, said, sizeof(said));
 	assert_string_equal(said, "two humps: 82 % around 207 us, 18 % around 13.8 ms: "
 				  "the average, 2.72 ms, is neither");
 }
@@ -357,23 +357,23 @@ static void two_humps_are_found_and_named(void **state)
 static void three_humps_are_three(void **state)
 {
 	_cleanup_free_ struct hist *hist = NULL;
-	struct humps humps;
+	struct modes modes;
 	char said[256];
 
 	(void)state;
 	seed = 9;
 	hist = fill(three_kinds, 100000, NULL);
-	humps_of(hist, 3, &humps);
-	humps_say(&humps, said, sizeof(said));
+	modes_of(hist, 3, &modes);
+	modes_say(&modes, said, sizeof(said));
 	assert_non_null(strstr(said, "three humps: 50 % around"));
 	assert_non_null(strstr(said, "is none of them"));
 }
 
-/* One slow one in a hundred thousand is a maximum, but no hump. */
+/* One slow one in a hundred thousand is a maximum, but no mode. */
 static void few_values_are_no_hump(void **state)
 {
 	struct hist hist = {0};
-	struct humps humps;
+	struct modes modes;
 
 	(void)state;
 	seed = 2;
@@ -381,37 +381,37 @@ static void few_values_are_no_hump(void **state)
 		hist_add(&hist, (u64)exp(log(2e5) + 0.2 * normal()));
 	for (int i = 0; i < 15; i++)
 		hist_add(&hist, 50000000);
-	humps_of(&hist, 1, &humps);
+	modes_of(&hist, 1, &modes);
 	hist = (struct hist){0};
-	for (int i = 0; i < HUMPS_NEED - 1; i++)
+	for (int i = 0; i < MODES_NEED - 1; i++)
 		hist_add(&hist, i % 2 ? 1000 : 1000000);
-	humps_of(&hist, 0, &humps);
+	modes_of(&hist, 0, &modes);
 }
 
 /* Small whole numbers leave buckets empty between them. */
 static void steps_of_small_numbers_are_no_humps(void **state)
 {
 	struct hist hist = {0};
-	struct humps humps;
+	struct modes modes;
 
 	(void)state;
 	for (int i = 0; i < 3000; i++)
 		hist_add(&hist, 1 + (u64)i % 30);
-	humps_of(&hist, 1, &humps);
+	modes_of(&hist, 1, &modes);
 }
 
 static void average_within_a_hump_is_not_blamed(void **state)
 {
 	struct hist hist = {0};
-	struct humps humps;
+	struct modes modes;
 	char said[256];
 
 	(void)state;
 	seed = 4;
 	for (int i = 0; i < 10000; i++)
 		hist_add(&hist, (u64)exp(log(i % 10 ? 1e6 : 1e3) + 0.1 * normal()));
-	humps_of(&hist, 2, &humps);
-	humps_say(&humps, said, sizeof(said));
+	modes_of(&hist, 2, &modes);
+	modes_say(&modes, said, sizeof(said));
 	assert_string_equal(said, "two humps: 10 % around 1.00 us, 90 % around 982 us");
 }
 

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../src/cmd/cgroup_limits.h"
-#include "../../src/cmd/host_counters.h"
+#include "../../src/engine/cgroup_limits.h"
+#include "../../src/engine/host_counters.h"
 
 static char root[64];
 
@@ -265,6 +265,34 @@ static void too_many_cgroups_are_counted(void **state)
 	assert_int_equal(limits.dropped, 5);
 }
 
+/* Numbers that no process can have: they have all ended. */
+#define DEAD_PID 4194305
+
+static void put_members(int first, int count)
+{
+	static char text[CGROUP_MEMBERS_MAX * 8 + 1];
+	int used = 0;
+
+	for (int i = 0; i < count; i++)
+		used += sprintf(text + used, "%d\n", DEAD_PID + first + i);
+	put("two/a/cgroup.procs", text);
+}
+
+static void members_that_have_ended_make_room(void **state)
+{
+	(void)state;
+	put("two/a/cpu.max", "50000 100000\n");
+	put_members(0, CGROUP_MEMBERS_MAX);
+	open_mount("two", 0);
+	walk();
+	assert_int_equal(limits.members.count, CGROUP_MEMBERS_MAX);
+	put_members(CGROUP_MEMBERS_MAX, 10);
+	cgroup_limits_walk(&limits, on_member, NULL);
+	assert_int_equal(limits.members.count, 10);
+	assert_int_equal(limits.forgotten, CGROUP_MEMBERS_MAX);
+	assert_false(limits.is_members_full);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +302,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(throttling_is_a_difference, start, stop_limits),
 		cmocka_unit_test_setup_teardown(limits_of_v1, start, stop_limits),
 		cmocka_unit_test_setup_teardown(too_many_cgroups_are_counted, start, stop_limits),
+		cmocka_unit_test_setup_teardown(members_that_have_ended_make_room, start,
+						stop_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../../src/symbolize/kallsyms.h"
+#include "../../src/symbolize/kernel_names.h"
 
 static int read_text(const char *text, struct kallsyms **ret_kallsyms)
 {
@@ -135,6 +136,46 @@ static void variables_are_found(void **state)
 	close(fd);
 }
 
+/* The whole file is read for the first name, and for addresses that it may have by now. */
+static void all_of_it_is_read_when_it_may_help(void **state)
+{
+	struct kernel_names names = {.fd = -1};
+	int fd = memfd_create("kallsyms", 0);
+	const u64 unknown = 0xffffffff81100000, later = 0xffffffffc0400010;
+
+	(void)state;
+	assert_null(kernel_names_get(&names));
+	assert_int_equal(write(fd, kernel, strlen(kernel)), (ssize_t)strlen(kernel));
+	assert_int_equal(kernel_names_open(&names, fd), 0);
+	assert_int_equal(names.reads, 0);
+	assert_non_null(kernel_names_get(&names));
+	assert_non_null(kernel_names_get(&names));
+	kernel_names_refresh(&names, unknown); /* it was read a moment ago */
+	assert_int_equal(names.reads, 1);
+	names.read_ns = 1;
+	kernel_names_refresh(&names, unknown);
+	assert_int_equal(names.reads, 2);
+	names.read_ns = 1;
+	kernel_names_refresh(&names, unknown); /* it had no name then */
+	assert_int_equal(names.reads, 2);
+	dprintf(fd, "%016llx t of_new_module\t[new]\n", (unsigned long long)later - 0x10);
+	expect(kernel_names_refresh(&names, later), later, "of_new_module", "new", 0x10);
+	assert_int_equal(names.reads, 3);
+	kernel_names_close(&names);
+}
+
+static void hidden_addresses_show_at_once(void **state)
+{
+	struct kernel_names names = {.fd = -1};
+	int fd = memfd_create("kallsyms", 0);
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		dprintf(fd, "0000000000000000 T name_%d\n", i);
+	assert_int_equal(kernel_names_open(&names, fd), -EPERM);
+	kernel_names_close(&names);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +184,8 @@ int main(void)
 		cmocka_unit_test(hidden_addresses_are_told),
 		cmocka_unit_test(odd_lines_are_passed_over),
 		cmocka_unit_test(variables_are_found),
+		cmocka_unit_test(all_of_it_is_read_when_it_may_help),
+		cmocka_unit_test(hidden_addresses_show_at_once),
 	};
 
 	return cmocka_run_group_tests_name("kallsyms", tests, NULL, NULL);

@@ -207,6 +207,21 @@ static void row_closes_the_open_interval_on_paper(void **state)
 	assert_int_equal(row.ns[STATE_RUNQ_WOKEN], 200);
 	assert_int_equal(parts(row.ns), row.end_ns - row.begin_ns);
 	assert_int_equal(account.ns[STATE_BLOCKED_POLL], 0); /* the account itself is untouched */
+	assert_int_equal(row.kernel_delay_ns, 200);
+}
+
+/* The kernel counts it when it ends, which may be in a later file of the recording. */
+static void row_has_what_has_passed_of_a_wait_for_a_cpu(void **state)
+{
+	(void)state;
+	assert_true(ledger_copy(&account, &row, 1050));
+	assert_int_equal(row.kernel_delay_ns, 0); /* it runs */
+	wait_for(STATE_RUNQ_PREEMPTED, 0, 100, 1100);
+	assert_true(ledger_copy(&account, &row, 1500));
+	assert_int_equal(row.kernel_delay_ns, 400);
+	get_cpu(100, 1600);
+	assert_true(ledger_copy(&account, &row, 1700));
+	assert_int_equal(row.kernel_delay_ns, 0); /* by now it is the kernel's to count */
 }
 
 static void row_that_is_being_written_is_refused(void **state)
@@ -346,6 +361,31 @@ static void call_is_split_from_the_threads_own_code(void **state)
 	assert_int_equal(account.state, STATE_CPU_USER);
 }
 
+/* From 1150 to 1250 it waits for a CPU, while its program writes what was up to 1100. */
+static void program_that_is_preempted_while_it_writes(void **state)
+{
+	const struct wait wait = {.state = STATE_RUNQ_PREEMPTED};
+
+	(void)state;
+	account.flags = ACCOUNT_SPLIT;
+	account.resume = account.state = STATE_CPU_USER;
+	ledger_open_write(&account);
+	ledger_switch_out(&account, &wait, NULL, 0, 1150);
+	ledger_switch_in(&account, 0, WAKER_RAN, 0, 1250);
+	assert_int_equal(account.over.queue_ns, 100);
+	ledger_charge_cpu(&account, account.state, NULL, 1100);
+	ledger_enter(&account, STATE_CPU_SYSCALL);
+	account.resume = STATE_CPU_SYSCALL;
+	ledger_close_write(&account);
+	assert_int_equal(account.seq & 1, 0);
+	split_turn(&account, STATE_CPU_USER, NULL, 1300);
+	assert_int_equal(account.ns[STATE_CPU_USER], 100);
+	assert_int_equal(account.ns[STATE_RUNQ_PREEMPTED], 100);
+	assert_int_equal(account.entries[STATE_RUNQ_PREEMPTED], 1);
+	assert_int_equal(account.ns[STATE_CPU_SYSCALL], 100);
+	assert_int_equal(account.last_ns, 1300);
+}
+
 static void fault_without_an_end_has_failed(void **state)
 {
 	(void)state;
@@ -390,11 +430,13 @@ int main(void)
 		cmocka_unit_test_setup(missed_switch_out_leaves_the_rest_unattributed, start),
 		cmocka_unit_test_setup(clock_that_is_behind_moves_nothing, start),
 		cmocka_unit_test_setup(row_closes_the_open_interval_on_paper, start),
+		cmocka_unit_test_setup(row_has_what_has_passed_of_a_wait_for_a_cpu, start),
 		cmocka_unit_test_setup(row_that_is_being_written_is_refused, start),
 		cmocka_unit_test_setup(each_thing_waited_for_is_a_cause, start),
 		cmocka_unit_test_setup(causes_without_a_place_are_one_class, start),
 		cmocka_unit_test(waker_of_most_of_the_time_wins),
 		cmocka_unit_test_setup(call_is_split_from_the_threads_own_code, start),
+		cmocka_unit_test_setup(program_that_is_preempted_while_it_writes, start),
 		cmocka_unit_test_setup(fault_without_an_end_has_failed, start),
 		cmocka_unit_test(calls_without_a_place_are_added_up),
 		cmocka_unit_test_setup(parts_are_the_wall_whatever_comes, start),

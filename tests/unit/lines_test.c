@@ -58,7 +58,7 @@ static void inlined_function_comes_before_its_caller(void **state)
 	outer_function(&caller);
 	dl_iterate_phdr(take_first, &bias);
 	assert_int_equal(elf_file_open(fd, &file), 0);
-	err = lines_open(&file, &lines);
+	err = lines_open(&file, 0, &lines);
 	if (err == -ENOENT)
 		skip(); /* built without -g */
 	assert_int_equal(err, 0);
@@ -82,7 +82,7 @@ static int open_image(struct elf_image *image, struct lines **ret_lines)
 	int err;
 
 	assert_int_equal(elf_file_open_memory(image->bytes, image->size, &file), 0);
-	err = lines_open(&file, ret_lines);
+	err = lines_open(&file, 0, ret_lines);
 	if (!err)
 		lines_close(*ret_lines);
 	elf_file_close(&file);

@@ -8,19 +8,19 @@
 
 #include "../../src/cmd/measure.h"
 
-static struct follow_options options;
+static struct engine_options options;
 
 static int start(void **state)
 {
 	(void)state;
-	options = (struct follow_options){0};
+	options = (struct engine_options){0};
 	measure_defaults(&options);
 	return 0;
 }
 
 static void stacks_are_taken_by_default(void **state)
 {
-	struct follow_options others = {0};
+	struct engine_options others = {0};
 
 	(void)state;
 	assert_false(options.stacks.is_off);

@@ -9,13 +9,15 @@
 
 #include "../../src/symbolize/perf_map.h"
 
+#define PLENTY (64u << 20)
+
 static struct perf_map *map_of(const char *text)
 {
 	int fd = memfd_create("perf-1.map", 0);
-	struct perf_map *map = NULL;
+	struct perf_map *map = perf_map_create();
 
 	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	assert_int_equal(perf_map_read(fd, &map), 0);
+	assert_int_equal(perf_map_update(map, fd, PLENTY), 0);
 	close(fd);
 	return map;
 }
@@ -103,14 +105,141 @@ static void range_at_the_end_of_memory_holds(void **state)
 
 static void pipe_is_refused(void **state)
 {
-	struct perf_map *map = NULL;
+	struct perf_map *map = perf_map_create();
 	int fds[2];
 
 	(void)state;
 	assert_int_equal(pipe(fds), 0);
-	assert_int_equal(perf_map_read(fds[0], &map), -EINVAL);
+	assert_int_equal(perf_map_update(map, fds[0], PLENTY), -EINVAL);
 	close(fds[0]);
 	close(fds[1]);
+	perf_map_close(map);
+}
+
+static void update(struct perf_map *map, int fd)
+{
+	int err;
+
+	do /* a file that was rewritten waits for its turn */
+		err = perf_map_update(map, fd, PLENTY);
+	while (err == -EAGAIN);
+	assert_int_equal(err, 0);
+}
+
+static void write_lines(int fd, u64 first, int count, const char *name)
+{
+	char text[64];
+
+	for (int i = 0; i < count; i++) {
+		int length = snprintf(text, sizeof(text), "%llx 10 %s%d\n",
+				      (unsigned long long)first + 0x10ULL * (unsigned)i, name, i);
+
+		assert_int_equal(write(fd, text, (size_t)length), length);
+	}
+}
+
+/* The bytes that were read are replaced by others of the same length: nobody looks at them again.
+ */
+static void only_what_was_added_is_read(void **state)
+{
+	int fd = memfd_create("perf-1.map", 0);
+	struct perf_map *map = perf_map_create();
+	const char begin[] = "1000 10 first\n2000 10 seco";
+
+	(void)state;
+	write_lines(fd, 0x100000, 100, "early_");
+	assert_int_equal(write(fd, begin, strlen(begin)), (ssize_t)strlen(begin));
+	update(map, fd);
+	assert_string_equal(perf_map_find(map, 0x1000), "first");
+	assert_null(perf_map_find(map, 0x2000)); /* it is still being written */
+	assert_int_equal(pwrite(fd, "xxxxx", 5, 1000), 5);
+	assert_int_equal(write(fd, "nd\n1000 10 later\n", 17), 17);
+	update(map, fd);
+	assert_string_equal(perf_map_find(map, 0x2000), "second");
+	assert_string_equal(perf_map_find(map, 0x1000), "later");
+	assert_string_equal(perf_map_find(map, 0x100000 + 0x10 * 99), "early_99");
+	assert_int_equal(perf_map_refused(map), 0);
+	/* many more, so that they join the others; each is found, the later of two first */
+	for (int round = 0; round < 8; round++) {
+		write_lines(fd, 0x200000 + 0x8000 * (u64)round, 1500, round % 2 ? "odd_" : "even_");
+		update(map, fd);
+	}
+	assert_string_equal(perf_map_find(map, 0x200000), "even_0");
+	assert_string_equal(perf_map_find(map, 0x200000 + 0x10 * 1499), "even_1499");
+	assert_string_equal(perf_map_find(map, 0x238000 + 0x10 * 1499), "odd_1499");
+	write_lines(fd, 0x200000, 2000, "over_");
+	update(map, fd);
+	assert_string_equal(perf_map_find(map, 0x200000), "over_0");
+	assert_string_equal(perf_map_find(map, 0x2000f5), "over_15");
+	assert_string_equal(perf_map_find(map, 0x1000), "later");
+	close(fd);
+	perf_map_close(map);
+}
+
+static void rewritten_file_is_read_from_its_beginning(void **state)
+{
+	int fd = memfd_create("perf-1.map", 0), other = memfd_create("perf-1.map", 0);
+	struct perf_map *map = perf_map_create();
+
+	(void)state;
+	write_lines(fd, 0x1000, 50, "old_");
+	update(map, fd);
+	/* cut */
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	write_lines(fd, 0x1000, 10, "cut_");
+	update(map, fd);
+	assert_string_equal(perf_map_find(map, 0x1000), "cut_0");
+	assert_null(perf_map_find(map, 0x1000 + 0x10 * 20));
+	/* another head, and longer than before */
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	write_lines(fd, 0x8000, 60, "head_");
+	update(map, fd);
+	assert_string_equal(perf_map_find(map, 0x8000), "head_0");
+	assert_null(perf_map_find(map, 0x1000));
+	/* another file of the same text and more */
+	write_lines(other, 0x8000, 60, "head_");
+	write_lines(other, 0x8000, 1, "other_");
+	update(map, other);
+	assert_string_equal(perf_map_find(map, 0x8000), "other_0");
+	assert_string_equal(perf_map_find(map, 0x8010), "head_1");
+	close(fd);
+	close(other);
+	perf_map_close(map);
+}
+
+/* It would be read all the time. */
+static void file_that_is_rewritten_at_once_has_to_wait(void **state)
+{
+	int fd = memfd_create("perf-1.map", 0);
+	struct perf_map *map = perf_map_create();
+
+	(void)state;
+	write_lines(fd, 0x1000, 20000, "old_");
+	update(map, fd);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(perf_map_update(map, fd, PLENTY), -EAGAIN);
+	assert_string_equal(perf_map_find(map, 0x1000), "old_0");
+	close(fd);
+	perf_map_close(map);
+}
+
+static void memory_is_bounded_and_the_rest_counted(void **state)
+{
+	const size_t limit = 64u << 10;
+	int fd = memfd_create("perf-1.map", 0);
+	struct perf_map *map = perf_map_create();
+
+	(void)state;
+	write_lines(fd, 0x1000, 10000, "name_");
+	assert_int_equal(perf_map_update(map, fd, limit), 0);
+	assert_true(perf_map_bytes(map) <= limit);
+	assert_string_equal(perf_map_find(map, 0x1000), "name_0");
+	assert_true(perf_map_unfit(map) > 5000 && perf_map_unfit(map) < 10000);
+	assert_null(perf_map_find(map, 0x1000 + 0x10 * 9999));
+	close(fd);
+	perf_map_close(map);
 }
 
 int main(void)
@@ -123,6 +252,10 @@ int main(void)
 		cmocka_unit_test(long_name_is_cut),
 		cmocka_unit_test(range_at_the_end_of_memory_holds),
 		cmocka_unit_test(pipe_is_refused),
+		cmocka_unit_test(only_what_was_added_is_read),
+		cmocka_unit_test(rewritten_file_is_read_from_its_beginning),
+		cmocka_unit_test(file_that_is_rewritten_at_once_has_to_wait),
+		cmocka_unit_test(memory_is_bounded_and_the_rest_counted),
 	};
 
 	return cmocka_run_group_tests_name("perf_map", tests, NULL, NULL);

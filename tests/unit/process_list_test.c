@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "../../src/base/clock.h"
-#include "../../src/cmd/process_list.h"
+#include "../../src/engine/process_list.h"
 
 #define FOR_EVER (~0ULL)
 

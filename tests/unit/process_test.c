@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../../signals/process/process.h"
 #include "../../src/model/signal.h"
@@ -92,7 +91,7 @@ static void flush(void)
 	signal_process.flush(book, 0, &out.sink);
 }
 
-/* Places are looked up in the real host's trees; a path that is known is taken instead. */
+/* As if the privileged process had found it. */
 static void know_path(u64 cgroup, const char *path)
 {
 	book->paths[book->path_count].cgroup = cgroup;
@@ -241,34 +240,85 @@ static void most_telling_line_is_picked(void **state)
 	char path[64];
 
 	(void)state;
-	assert_false(process_pick_path("", path, sizeof(path)));
-	assert_false(process_pick_path("3:cpu:/\n0::/\n", path, sizeof(path)));
-	assert_true(process_pick_path("4:memory:/docker/abc\n3:cpu:/\n1:name=systemd:/x\n0::/\n",
-				      path, sizeof(path)));
+	assert_false(cgroup_pick_path("", path, sizeof(path)));
+	assert_false(cgroup_pick_path("3:cpu:/\n0::/\n", path, sizeof(path)));
+	assert_true(cgroup_pick_path("4:memory:/docker/abc\n3:cpu:/\n1:name=systemd:/x\n0::/\n",
+				     path, sizeof(path)));
 	assert_string_equal(path, "/docker/abc");
-	assert_false(process_pick_path("no line at all", path, sizeof(path)));
-	assert_true(
-		process_pick_path("0::/ab\n1:cpu:/abcdef", path, 4)); /* the other has no room */
+	assert_false(cgroup_pick_path("no line at all", path, sizeof(path)));
+	assert_true(cgroup_pick_path("0::/ab\n1:cpu:/abcdef", path, 4)); /* the other has no room */
 	assert_string_equal(path, "/ab");
 }
 
-/* This process itself, on whatever host the test runs. */
-static void own_cgroup_is_found(void **state)
+static struct rec_process record_in(u32 pid, u64 cgroup)
 {
-	struct rec_process rec = record(PROCESS_SEEN, (u32)getpid(), 1, "me");
-	struct cgroup_mount mounts[CGROUP_MOUNTS_MAX];
-	int count = cgroup_list_mounts(mounts, CGROUP_MOUNTS_MAX);
+	struct rec_process rec = record(PROCESS_SEEN, pid, 1, "one");
+
+	rec.cgroup = cgroup;
+	return rec;
+}
+
+static void cgroups_are_asked_for_once_and_taken(void **state)
+{
+	const struct cgroup_found found = {.id = 77, .path = "/a.slice"};
+	struct cgroup_want wants[8];
 
 	(void)state;
-	for (int i = 0; i < count; i++)
-		if (mounts[i].hierarchy == 0 && !cgroup_id(&mounts[i], "/", &rec.cgroup))
-			break;
-	if (!rec.cgroup)
-		skip();
-	take(rec);
+	take(record_in(4000001, 77));
+	take(record_in(4000002, 77));
+	take(record_in(4000003, 78));
+	assert_int_equal(process_want_cgroups(book, false, wants, 8), 2);
+	assert_int_equal(wants[0].id, 77);
+	assert_int_equal(wants[0].pid, 0);
+	assert_int_equal(wants[1].id, 78);
+	assert_int_equal(process_want_cgroups(book, false, wants, 8), 0);
+	process_take_cgroup(book, &found);
 	flush();
-	assert_int_equal(book->rows[0].path != 0, 1);
-	assert_int_equal(book->paths[book->rows[0].path - 1].path[0], '/');
+	assert_int_equal(out.processes, 3);
+	assert_non_null(strstr(out.rows[0], "/a.slice"));
+	assert_non_null(strstr(out.rows[1], "/a.slice"));
+	assert_null(strstr(out.rows[2], "slice"));
+	assert_int_equal(process_want_cgroups(book, false, wants, 8), 0);
+}
+
+static void processes_are_asked_where_trees_are_v1(void **state)
+{
+	const struct cgroup_found root = {.id = 1, .path = "/"},
+				  one = {.pid = 4000001, .path = "/docker/abc"},
+				  other = {.pid = 4000003, .path = "/docker/abc"};
+	struct cgroup_want wants[8];
+
+	(void)state;
+	take(record_in(4000001, 1));
+	take(record_in(4000002, 1));
+	assert_int_equal(process_want_cgroups(book, true, wants, 1), 1);
+	assert_int_equal(wants[0].pid, 4000001);
+	assert_int_equal(process_want_cgroups(book, true, wants, 8), 1);
+	assert_int_equal(wants[0].pid, 4000002);
+	assert_int_equal(wants[0].id, 1); /* the answer is not there yet */
+	process_take_cgroup(book, &root);
+	process_take_cgroup(book, &one);
+	process_take_cgroup(book, &other);
+	flush();
+	assert_non_null(strstr(out.rows[0], "/docker/abc"));
+	assert_null(strstr(out.rows[1], "docker"));
+}
+
+/* The record of its end was lost: it makes room when another process has its number. */
+static void process_whose_number_is_used_again_has_ended(void **state)
+{
+	struct rec_process again = record(PROCESS_FORKED, 50, 1, "second");
+
+	(void)state;
+	take(record(PROCESS_FORKED, 50, 1, "first"));
+	flush();
+	again.hdr.start_ns += 5;
+	take(again);
+	flush();
+	flush();
+	assert_int_equal(book->known, 1);
+	assert_int_equal(book->vanished, 1);
+	assert_int_equal(process_find_pid(book, 50)->start_ns, again.hdr.start_ns);
 }
 
 int main(void)
@@ -283,8 +333,10 @@ int main(void)
 		cmocka_unit_test_setup(text_of_an_enemy_is_bounded, start),
 		cmocka_unit_test_setup(too_many_are_counted, start),
 		cmocka_unit_test_setup(places_of_the_dead_are_used_again, start),
+		cmocka_unit_test_setup(process_whose_number_is_used_again_has_ended, start),
 		cmocka_unit_test_setup(most_telling_line_is_picked, start),
-		cmocka_unit_test_setup(own_cgroup_is_found, start),
+		cmocka_unit_test_setup(cgroups_are_asked_for_once_and_taken, start),
+		cmocka_unit_test_setup(processes_are_asked_where_trees_are_v1, start),
 	};
 
 	return cmocka_run_group_tests_name("process", tests, NULL, NULL);

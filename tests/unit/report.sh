@@ -33,6 +33,15 @@ for options in "" --execs --kernel "--pid 4700,12" "--threads --cpus"; do
 	check "JSON follows its schema: server.dwell $options" follows_schema "$server" $options
 done
 check "JSON follows its schema: causes.dwell" follows_schema "$dir/causes.dwell"
+# Whoever may not use the kernel's clock on programs does not know what they cost, nor whether they fired.
+cp "$server" "$dir/unknown.dwell"
+sqlite3 "$dir/unknown.dwell" "UPDATE hooks SET events = NULL, bpf_ns = NULL, scaled_ns = NULL;
+	UPDATE overhead SET bpf_ns = NULL; INSERT INTO meta VALUES ('cost_unknown', 'no clock')"
+check "unknown cost: JSON follows its schema" follows_schema "$dir/unknown.dwell"
+check "and has null, not 0" jq -e '.quality | .overhead.bpf_total_ns == null and .overhead.bpf_unknown == "no clock" and
+	([.overhead.bpf_ns[], (.hooks[] | .events, .bpf_ns, .rate)] | all(. == null))' "$dir/out"
+check "and the text says so" says 0 "not known in BPF" "$DWELL" report "$dir/unknown.dwell"
+check "and names no silent hook" sh -c "! grep -q 'attached but silent' '$dir/out'"
 check "JSON of a part does too" follows_schema "$server@1s-2s"
 for options in "" "--kind blocked" "--state cpu" "--tid 501 --kernel" "--pid 4242"; do
 	# shellcheck disable=SC2086

@@ -34,21 +34,27 @@ static void reports_read_as_before(void **state)
 	} rows[] = {
 		{"run", "run", {.session = "run.dwell"}},
 		{"server", "server", {.session = "server.dwell"}},
-		{"slice", "server", {.threads = true, .from_ns = 1000000000, .to_ns = 1500000000}},
-		{"pid", "server", {.pids = {2003}, .pid_count = 1}},
-		{"kernel", "server", {.kernel = true, .pids = {12}, .pid_count = 1}},
+		{"slice",
+		 "server",
+		 {.threads = true, .part.from_ns = 1000000000, .part.to_ns = 1500000000}},
+		{"pid", "server", {.part.pids = {2003}, .part.pid_count = 1}},
+		{"kernel", "server", {.part.kernel = true, .part.pids = {12}, .part.pid_count = 1}},
 		{"stacks", "stacks", {.session = "stacks.dwell"}},
 		{"stacks-tree", "stacks", {.stacks = true}},
-		{"stacks-thread", "stacks", {.stacks = true, .tids = {501}, .tid_count = 1}},
+		{"stacks-thread",
+		 "stacks",
+		 {.stacks = true, .part.tids = {501}, .part.tid_count = 1}},
 		{"stacks-function",
 		 "stacks",
 		 {.stacks = true, .by = STACKS_BY_FUNCTION, .sort = STACKS_SORT_TOTAL}},
 		{"stacks-module",
 		 "stacks",
 		 {.stacks = true, .by = STACKS_BY_MODULE, .sort = STACKS_SORT_WEIGHTED}},
-		{"stacks-slice", "stacks", {.stacks = true, .from_ns = 1000000000, .to_ns = ~0ULL}},
+		{"stacks-slice",
+		 "stacks",
+		 {.stacks = true, .part.from_ns = 1000000000, .part.to_ns = ~0ULL}},
 		{"why-lock", "stacks", {.why = "blocked.lock"}},
-		{"why-cpu", "stacks", {.why = "cpu", .kernel = true}},
+		{"why-cpu", "stacks", {.why = "cpu", .part.kernel = true}},
 		{"why-server", "server", {.why = "blocked.lock"}},
 		{"views", "run", {.cpus = true, .execs = true}},
 		{"views-server", "server", {.cpus = true, .execs = true}},
@@ -98,7 +104,7 @@ static void ledgers_sum_to_the_wall(void **state)
 	(void)state;
 	for (size_t n = 0; n < ARRAY_SIZE(names); n++) {
 		sqlite3 *db = session(names[n]);
-		json_t *root = report_json(db, (struct report_options){.kernel = true});
+		json_t *root = report_json(db, (struct report_options){.part.kernel = true});
 		json_t *quality = json_object_get(root, "quality"), *process, *thread;
 		json_int_t wall_ns = 0;
 		size_t i, j;
@@ -246,7 +252,7 @@ static void locks_are_told_whole(void **state)
 static void slices_take_whole_windows(void **state)
 {
 	sqlite3 *db = session("server");
-	struct report_options part = {.from_ns = 1200000000, .to_ns = 1300000000};
+	struct report_options part = {.part.from_ns = 1200000000, .part.to_ns = 1300000000};
 	json_t *root = report_json(db, part), *slice = json_object_get(root, "slice");
 
 	(void)state;
@@ -256,13 +262,13 @@ static void slices_take_whole_windows(void **state)
 	assert_int_equal(
 		number(json_object_get(json_object_get(root, "quality"), "lost"), "ring_full"), 12);
 	json_decref(root);
-	part = (struct report_options){.from_ns = 2000000000, .to_ns = ~0ULL};
+	part = (struct report_options){.part.from_ns = 2000000000, .part.to_ns = ~0ULL};
 	root = report_json(db, part);
 	assert_int_equal(number(json_object_get(root, "slice"), "windows"), 1);
 	/* 57 shown in all, and the row of 25 dead ones has its time in the window before. */
 	assert_int_equal(number(json_object_get(root, "quality"), "wall_ns"), 32000000000);
 	json_decref(root);
-	part = (struct report_options){.from_ns = 9000000000, .to_ns = ~0ULL};
+	part = (struct report_options){.part.from_ns = 9000000000, .part.to_ns = ~0ULL};
 	assert_null(report(db, part));
 	sqlite3_close(db);
 }
@@ -365,7 +371,7 @@ static void odd_files_are_survived(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows) * 2; i++) {
 		sqlite3 *db = session(i % 2 ? "run" : "server");
-		struct report_options options = {.threads = true, .kernel = true};
+		struct report_options options = {.threads = true, .part.kernel = true};
 		_cleanup_free_ char *text = NULL, *views = NULL;
 
 		execute(db, rows[i / 2]);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "../../src/base/cgroup.h"
-#include "../../src/cmd/select.h"
+#include "../../src/engine/selection.h"
 
 static struct selection selection;
 

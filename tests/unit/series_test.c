@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../signals/series/series.h"
-#include "../../signals/share/share.h"
-#include "../../signals/slow/slow.h"
+#include "../../records/series/series.h"
+#include "../../records/share/share.h"
+#include "../../records/slow/slow.h"
 #include "../../src/model/signal.h"
 
 #define ROWS_MAX 64
@@ -208,6 +208,26 @@ static void those_beyond_the_bound_are_forgotten_and_named_anew(void **state)
 	assert_int_equal(book->last_id, told + 1);
 }
 
+/* New ones in each window, as short processes have: nothing is missing, and nothing grows. */
+static void idle_ones_are_forgotten_in_time(void **state)
+{
+	struct series_key key = runq;
+
+	(void)state;
+	for (u64 window = 0; window < 200; window++) {
+		for (u64 i = 0; i < 1000; i++) {
+			key.object = 1 + 1000 * window + i;
+			send(key, 5, 1);
+		}
+		send(runq, 5, 1); /* this one comes again and again */
+		signal_series.flush(book, window, &sink);
+		assert_true(book->entries.count <= SERIES_BOOK_MAX * 3 / 4);
+	}
+	assert_int_equal(book->turned_away, 0);
+	assert_true(book->forgotten > 150000);
+	assert_int_equal(row_count, 2 * 200 * 1000 + 200 + 1); /* it was named once */
+}
+
 static void slow_events_are_rows_with_their_parts(void **state)
 {
 	struct slow_book *slow = calloc(1, sizeof(*slow));
@@ -293,6 +313,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(impossible_rows_are_counted, start, stop),
 		cmocka_unit_test_setup_teardown(those_beyond_the_bound_are_forgotten_and_named_anew,
 						start, stop),
+		cmocka_unit_test_setup_teardown(idle_ones_are_forgotten_in_time, start, stop),
 		cmocka_unit_test_setup_teardown(slow_events_are_rows_with_their_parts, start, stop),
 		cmocka_unit_test_setup_teardown(longest_slow_events_stay, start, stop),
 		cmocka_unit_test_setup_teardown(shares_are_told_when_they_change, start, stop),

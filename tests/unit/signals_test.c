@@ -11,7 +11,7 @@
 #include "../../src/report/digest.h"
 #include "../../src/report/json.h"
 #include "../../src/report/text_signals.h"
-#include "../../src/report/value.h"
+#include "../../src/report/format_value.h"
 #include "golden.h"
 #include "session.h"
 
@@ -54,10 +54,11 @@ static void reports_read_as_before(void **state)
 		{"signals-alone", {.signals = 1ULL << SIG_RUNQ, .histograms = true}},
 		{"signals-slice",
 		 {.signals = 1ULL << SIG_RUNQ | 1ULL << SIG_OFFCPU,
-		  .kernel = true,
-		  .from_ns = 0,
-		  .to_ns = 1000000000}},
-		{"signals-pid", {.signals = 1ULL << SIG_OFFCPU, .pids = {2003}, .pid_count = 1}},
+		  .part.kernel = true,
+		  .part.from_ns = 0,
+		  .part.to_ns = 1000000000}},
+		{"signals-pid",
+		 {.signals = 1ULL << SIG_OFFCPU, .part.pids = {2003}, .part.pid_count = 1}},
 	};
 
 	(void)state;
@@ -107,14 +108,15 @@ static void series_are_those_that_are_asked_for(void **state)
 	json_t *root;
 
 	(void)state;
-	root = report_json(db, (struct report_options){.pids = {900}, .pid_count = 1});
+	root = report_json(db, (struct report_options){.part.pids = {900}, .part.pid_count = 1});
 	assert_int_equal(json_array_size(series(root, "runq")), 1);
 	assert_int_equal(json_array_size(series(root, "offcpu")), 0);
 	json_decref(root);
-	root = report_json(db, (struct report_options){.kernel = true});
+	root = report_json(db, (struct report_options){.part.kernel = true});
 	assert_int_equal(json_array_size(series(root, "runq")), 17);
 	json_decref(root);
-	root = report_json(db, (struct report_options){.from_ns = 1000000000, .to_ns = ~0ULL});
+	root = report_json(
+		db, (struct report_options){.part.from_ns = 1000000000, .part.to_ns = ~0ULL});
 	assert_int_equal(number(json_array_get(series(root, "runq"), 0), "count"), 740);
 	json_decref(root);
 	root = report_json(db, (struct report_options){.signals = 1ULL << SIG_OFFCPU});
@@ -367,7 +369,8 @@ static void all_that_a_signal_can_have_is_shown(void **state)
 static void lists_are_json_too(void **state)
 {
 	sqlite3 *db = session("signals");
-	const struct report_options options = {.json = true, .pids = {500}, .pid_count = 1};
+	const struct report_options options = {
+		.json = true, .part.pids = {500}, .part.pid_count = 1};
 	_cleanup_free_ char *text = NULL;
 	struct digest digest;
 	json_t *root, *rows, *row;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../src/base/pattern.h"
 #include "../../src/symbolize/instruction.h"
 #include "../../src/worker/finding.h"
 
@@ -141,6 +142,38 @@ static void pattern_finds_each_once_and_counts_them(void **state)
 			 -EINVAL);
 }
 
+static void symbol_is_found_by_its_own_name_alone(void **state)
+{
+	struct finding_result result;
+	struct finding_file file;
+	struct site site;
+
+	(void)state;
+	assert_int_equal(worker_finding_open(fixture.worker, fixture.self_fd, &file), 0);
+	assert_int_equal(worker_finding_search(fixture.worker, FINDING_SYMBOL, "sites_test_first",
+					       0, &result),
+			 0);
+	assert_int_equal(result.count, 1);
+	assert_int_equal(worker_finding_sites(fixture.worker, 0, &site, 1), 1);
+	assert_int_equal(site.offset, offset_of(sites_test_first));
+	assert_int_equal(site.at_return, RETURN_MAY);
+	/* a pattern is no name, and nobody reads DWARF for what is not there */
+	assert_int_equal(
+		worker_finding_search(fixture.worker, FINDING_SYMBOL, "sites_test_*", 0, &result),
+		0);
+	assert_int_equal(result.count, 0);
+	assert_int_equal(worker_finding_search(fixture.worker, FINDING_SYMBOL, "sites_test_inlined",
+					       0, &result),
+			 0);
+	assert_int_equal(result.count, 0);
+	assert_false(result.is_inlined);
+	/* names of another file are read anew */
+	assert_int_equal(worker_finding_close(fixture.worker), 0);
+	assert_int_equal(worker_finding_search(fixture.worker, FINDING_SYMBOL, "sites_test_first",
+					       0, &result),
+			 -EINVAL);
+}
+
 static void inlined_function_is_said_to_be(void **state)
 {
 	volatile int keep = sites_test_inlined(getpid());
@@ -246,13 +279,23 @@ static void what_is_no_program_is_refused(void **state)
 static void patterns_fit_whole_names(void **state)
 {
 	(void)state;
-	assert_true(sites_fits("PQexec", "PQexec"));
-	assert_false(sites_fits("PQexec", "PQexecParams"));
-	assert_true(sites_fits("PQexec*", "PQexec"));
-	assert_true(sites_fits("*a*a*b", "aaaaaab"));
-	assert_false(sites_fits("*a*a*b", "aaaaaabc"));
-	assert_false(sites_fits("?", ""));
-	assert_true(sites_fits("*", ""));
+	assert_true(pattern_matches("PQexec", "PQexec"));
+	assert_false(pattern_matches("PQexec", "PQexecParams"));
+	assert_true(pattern_matches("PQexec*", "PQexec"));
+	assert_true(pattern_matches("*a*a*b", "aaaaaab"));
+	assert_false(pattern_matches("*a*a*b", "aaaaaabc"));
+	assert_false(pattern_matches("?", ""));
+	assert_true(pattern_matches("*", ""));
+}
+
+static void a_step_costs_more_than_an_emulation(void **state)
+{
+	(void)state;
+	assert_true(site_trap_ns(PRICE_NOP5) <= site_trap_ns(PRICE_EMULATED));
+	assert_true(site_trap_ns(PRICE_EMULATED) * 2 < site_trap_ns(PRICE_STEPPED));
+	/* What is not known is not taken for cheap, nor is a number that the worker made up. */
+	assert_int_equal(site_trap_ns(PRICE_UNKNOWN), site_trap_ns(PRICE_STEPPED));
+	assert_int_equal(site_trap_ns(250), site_trap_ns(PRICE_UNKNOWN));
 }
 
 #if defined(__x86_64__)
@@ -404,8 +447,10 @@ static void usdt_probes_are_found_with_their_arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_step_costs_more_than_an_emulation),
 		cmocka_unit_test(function_is_found_by_name),
 		cmocka_unit_test(pattern_finds_each_once_and_counts_them),
+		cmocka_unit_test(symbol_is_found_by_its_own_name_alone),
 		cmocka_unit_test(inlined_function_is_said_to_be),
 		cmocka_unit_test(offset_must_be_code),
 		cmocka_unit_test(what_would_break_the_process_has_no_return_probe),

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../signals/stack/stack.h"
+#include "../../records/stack/stack.h"
 #include "../../src/base/cleanup.h"
 #include "../../src/model/signal.h"
 
@@ -28,6 +28,7 @@
 #define MANY	  0x100000
 
 static u64 names_asked;
+static u32 gone; /* a module that the resolver has given up */
 
 static void place(struct resolver *resolver, u32 generation, u64 address, struct place *ret_place)
 {
@@ -44,7 +45,7 @@ static void describe(struct resolver *resolver, u32 module, struct module_info *
 {
 	(void)resolver;
 	*ret_info = (struct module_info){MODULE_JIT, "[jit]", "", 99};
-	if (module == 0)
+	if (module == 0 || module == gone)
 		*ret_info = (struct module_info){MODULE_UNKNOWN, "[unknown]", "", 0};
 	if (module == 1)
 		*ret_info = (struct module_info){MODULE_KERNEL, "[kernel]", "", 77};
@@ -79,15 +80,23 @@ static size_t name(struct resolver *resolver, const struct place *at,
 			(struct frame_name){kernel_name(at->address), .source = NAME_KALLSYMS};
 	if (at->module != 2)
 		return 1;
-	ret_names[0] = (struct frame_name){"work()", "work.cc", 7, NAME_SYMTAB};
+	ret_names[0] = (struct frame_name){"work()", "work.cc", 7, NAME_SYMTAB, false};
 	if (at->address != INLINED)
 		return 1;
 	ret_names[1] = ret_names[0];
-	ret_names[0] = (struct frame_name){"square(int)", "square.h", 3, NAME_SYMTAB};
+	ret_names[0] = (struct frame_name){"square(int)", "square.h", 3, NAME_SYMTAB, false};
 	return 2;
 }
 
-static struct resolver fake = {.place = place, .describe = describe, .name = name};
+static void place_caller(struct resolver *resolver, u64 address, u64 callee,
+			 struct place *ret_place)
+{
+	(void)callee;
+	place(resolver, 0, address - 1, ret_place);
+}
+
+static struct resolver fake = {
+	.place = place, .describe = describe, .name = name, .place_caller = place_caller};
 
 /* --- a sink that keeps what it is given --- */
 
@@ -245,7 +254,7 @@ static void ids_are_the_same_everywhere(void **state)
 	u64 id = send(fixture, 1, SAMPLE_CPU, 1, frames, 1, 2);
 
 	assert_int_equal(send(fixture, 2, SAMPLE_CPU, 3, frames, 1, 2), id);
-	assert_int_equal(fixture->book.nodes.count, 3);
+	assert_int_equal((int)recent_count(&fixture->book.nodes), 3);
 	assert_int_equal(start(&second), 0);
 	assert_int_equal(send(second, 9, SAMPLE_CPU, 2, frames, 1, 2), id);
 	stop(&second);
@@ -391,12 +400,12 @@ static void lies_are_refused(void **state)
 	record.key = 0;
 	send_as_it_is(fixture, &record);
 	assert_int_equal(fixture->book.refused, 3);
-	assert_int_equal(fixture->book.nodes.count, 0);
+	assert_int_equal((int)recent_count(&fixture->book.nodes), 0);
 	record.key = 5;
 	record.kind = 0xff;
 	send_as_it_is(fixture, &record);
 	assert_int_equal(fixture->book.refused, 3);
-	assert_int_equal(fixture->book.nodes.count, 2);
+	assert_int_equal((int)recent_count(&fixture->book.nodes), 2);
 }
 
 static void an_empty_stack_is_known_and_none(void **state)
@@ -433,18 +442,68 @@ static void what_has_no_place_is_counted_and_place_is_made(void **state)
 	assert_false(stack_ids_find(&fixture->ids, STACK_FRAMES_MAX + 5, &id));
 	signal_stack.flush(&fixture->book, 0, &fixture->sink);
 	assert_int_equal(stacks_written, 2 * (STACK_FRAMES_MAX - 1));
-	assert_int_equal(fixture->book.nodes.count, 0);
 	send_many(fixture, STACK_FRAMES_MAX + 4, 3);
 	assert_int_equal(fixture->book.turned_away, 7);
 	assert_true(stack_ids_find(&fixture->ids, STACK_FRAMES_MAX + 5, &id));
-	/* What is told once more has the id that it had. */
+	/* What is still known is not written again, and has the id that it had. */
 	id = send(fixture, ~0ULL, SAMPLE_CPU, 1, (u64[]){WORK, MANY}, 0, 2);
 	assert_int_equal(id, known);
 	signal_stack.flush(&fixture->book, 1, &fixture->sink);
-	assert_int_equal(stacks_written, 2 * (STACK_FRAMES_MAX - 1) + 8);
+	assert_int_equal(stacks_written, 2 * (STACK_FRAMES_MAX - 1) + 6);
+	assert_true(recent_count(&fixture->book.frames) <= 2 * STACK_FRAMES_MAX);
 }
 
-/* Two modules that say to be the same, before and after the book was emptied. */
+/* What is forgotten is not found by its key, until the kernel side sends it again. */
+static void what_was_not_used_for_long_is_forgotten(void **state)
+{
+	const u64 frames[] = {WORK, MAIN};
+	struct fixture *fixture = *state;
+	u64 used = send(fixture, ~0ULL, SAMPLE_CPU, 1, frames, 0, 2), id;
+	u64 unused = send(fixture, ~1ULL, SAMPLE_CPU, 1, (u64[]){MANY - 8}, 0, 1);
+
+	for (u64 i = 0; i < 4; i++) {
+		send_many(fixture, i * STACK_FRAMES_MAX, STACK_FRAMES_MAX / 2);
+		signal_stack.flush(&fixture->book, i, &fixture->sink);
+		assert_true(stack_ids_find(&fixture->ids, ~0ULL, &id));
+		assert_int_equal(id, used);
+	}
+	assert_false(stack_ids_find(&fixture->ids, ~1ULL, &id));
+	assert_int_equal(send(fixture, ~1ULL, SAMPLE_CPU, 1, (u64[]){MANY - 8}, 0, 1), unused);
+	assert_true(stack_ids_find(&fixture->ids, ~1ULL, &id));
+}
+
+/* A recording's next file gets a stack with all of its callers when a row refers to it. */
+static void the_next_file_gets_what_is_referred_to(void **state)
+{
+	const u64 a[] = {WORK, MAIN};
+	struct fixture *fixture = *state;
+	u64 used = send(fixture, 1, SAMPLE_CPU, 1, a, 0, 2), id;
+
+	send(fixture, 2, SAMPLE_CPU, 1, (u64[]){MANY}, 0, 1);
+	signal_stack.flush(&fixture->book, 0, &fixture->sink);
+	for (u64 file = 1; file < 4; file++) {
+		signal_stack.renew(&fixture->book, file, &fixture->sink);
+		row_count = 0;
+		signal_stack.flush(&fixture->book, file, &fixture->sink);
+		assert_int_equal(row_count, 0);
+		if (file == 2)
+			continue; /* nothing in it refers to the stack */
+		assert_true(stack_ids_find(&fixture->ids, 1, &id));
+		assert_true(stack_ids_find(&fixture->ids, 1, &id));
+		assert_int_equal(id, used);
+		signal_stack.flush(&fixture->book, file, &fixture->sink);
+		assert_int_equal(count_rows("stacks"), 2);
+		assert_int_equal(count_rows("frames"), 2);
+		assert_int_equal(count_rows("modules"), 1);
+		assert_int_equal(address_of(used), WORK);
+		assert_int_equal(address_of(parent_of(used)), MAIN);
+		assert_string_equal(
+			find_row("frames", find_row("stacks", used)->numbers[2])->texts[3],
+			"work()");
+	}
+}
+
+/* Two modules that say to be the same, before and after many others. */
 static void modules_of_one_identity_are_told_apart(void **state)
 {
 	const u64 frame = JIT + 8;
@@ -457,9 +516,41 @@ static void modules_of_one_identity_are_told_apart(void **state)
 	for (u64 i = 0; i <= STACK_FRAMES_MAX / 2; i++)
 		send(fixture, 10 + i, SAMPLE_CPU, 1, (u64[]){MANY + i}, 0, 1);
 	signal_stack.flush(&fixture->book, 0, &fixture->sink);
-	assert_int_equal(fixture->book.nodes.count, 0);
 	assert_int_equal(send(fixture, 3, SAMPLE_CPU, 2, (u64[]){frame - 2 * BIAS}, 0, 1), b);
 	assert_int_equal(send(fixture, 4, SAMPLE_CPU, 1, (u64[]){frame - BIAS}, 0, 1), a);
+}
+
+/* A file that nobody has mapped is given up, and comes back under another number. */
+static void module_that_comes_back_is_what_it_was(void **state)
+{
+	const u64 frame = JIT + 8;
+	struct fixture *fixture = *state;
+	u64 a;
+
+	a = send(fixture, 1, SAMPLE_CPU, 1, (u64[]){frame - BIAS}, 0, 1);
+	signal_stack.flush(&fixture->book, 0, &fixture->sink);
+	gone = 101;
+	assert_int_equal(send(fixture, 2, SAMPLE_CPU, 2, (u64[]){frame - 2 * BIAS}, 0, 1), a);
+	/* those that the resolver has are still told apart */
+	assert_int_not_equal(send(fixture, 3, SAMPLE_CPU, 3, (u64[]){frame - 3 * BIAS}, 0, 1), a);
+	gone = 0;
+}
+
+/* More files over time than there are entries for: none is mapped any more. */
+static void claims_of_modules_that_are_gone_make_room(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (u64 i = 0; i < STACK_MODULES_MAX; i++) {
+		struct stack_claim *claim = hash_add(&fixture->book.claims, &(u64){1000 + i});
+
+		assert_non_null(claim);
+		claim->number = 101;
+	}
+	gone = 101;
+	assert_int_not_equal(send(fixture, 1, SAMPLE_CPU, 2, (u64[]){JIT + 8}, 0, 1), 0);
+	assert_int_equal(fixture->book.claims.count, 1);
+	gone = 0;
 }
 
 static void keys_in_use_outlive_others(void **state)
@@ -499,7 +590,11 @@ int main(void)
 		TEST(lies_are_refused),
 		TEST(an_empty_stack_is_known_and_none),
 		TEST(what_has_no_place_is_counted_and_place_is_made),
+		TEST(what_was_not_used_for_long_is_forgotten),
+		TEST(the_next_file_gets_what_is_referred_to),
 		TEST(modules_of_one_identity_are_told_apart),
+		TEST(module_that_comes_back_is_what_it_was),
+		TEST(claims_of_modules_that_are_gone_make_room),
 		cmocka_unit_test(keys_in_use_outlive_others),
 	};
 

@@ -318,7 +318,7 @@ static void report_every_way(sqlite3 *db)
 {
 	const struct report_options ways[] = {
 		{0},
-		{.stacks = true, .kernel = true},
+		{.stacks = true, .part.kernel = true},
 		{.stacks = true, .by = STACKS_BY_FUNCTION, .sort = STACKS_SORT_WEIGHTED},
 		{.stacks = true, .by = STACKS_BY_MODULE},
 		{.why = "blocked"},

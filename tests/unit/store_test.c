@@ -466,7 +466,7 @@ static void worker_writes_a_session(void **state)
 	row.ns[STATE_CPU] = 200;
 	assert_int_equal(queue_create(QUEUE_BYTES_MIN, &queue), 0);
 	assert_int_equal(worker_start(queue, NULL, 0, &worker), 0);
-	assert_int_equal(worker_session_window(worker, 0, 0, 1), -ENOTCONN);
+	assert_int_equal(worker_session_window(worker, 0, 0, 1, false), -ENOTCONN);
 	assert_int_equal(files_create(path, &files), 0);
 	assert_int_equal(worker_session_open(worker, files.db_fd, files.wal_fd, 0), 0);
 	assert_true(rows_add(&rows, TABLE_META, meta));
@@ -474,15 +474,15 @@ static void worker_writes_a_session(void **state)
 	assert_true(queue_push(queue, &row, sizeof(row), 1));
 	assert_true(queue_push(queue, &beyond, sizeof(beyond), 1));
 	assert_true(queue_push(queue, &beyond, sizeof(beyond), 1));
-	assert_int_equal(worker_session_window(worker, 0, 0, 1000), 0);
+	assert_int_equal(worker_session_window(worker, 0, 0, 1000, false), 0);
 	assert_true(queue_push(queue, &sample, sizeof(sample), 1));
 	assert_true(queue_push(queue, &beyond, sizeof(beyond), 1));
-	assert_int_equal(worker_session_window(worker, 1, 1000, 2000), 0);
+	assert_int_equal(worker_session_window(worker, 1, 1000, 2000, false), 0);
 	assert_true(queue_push(queue, &beyond, sizeof(beyond), 1));
 	assert_true(queue_push(queue, &sample, sizeof(sample), 1));
-	assert_int_equal(worker_session_window(worker, 2, 2000, 3000), 0);
+	assert_int_equal(worker_session_window(worker, 2, 2000, 3000, false), 0);
 	assert_true(queue_push(queue, &sample, sizeof(sample), 1));
-	assert_int_equal(worker_session_window(worker, 3, 3000, 4000), 0);
+	assert_int_equal(worker_session_window(worker, 3, 3000, 4000, false), 0);
 	assert_int_equal(worker_session_close(worker), 0);
 	worker_stop(worker);
 	queue_destroy(queue);

@@ -20,6 +20,7 @@
 
 #include "../../src/base/clock.h"
 #include "../../src/symbolize/proc_maps.h"
+#include "../../src/symbolize/processes.h"
 #include "../../src/symbolize/symbolize.h"
 
 #define MAPS_MAX 512
@@ -48,7 +49,7 @@ static int set_up(void **state)
 	if (symbolize_create(&fixture.symbolize))
 		return -1;
 	fixture.resolver = symbolize_resolver(fixture.symbolize);
-	return symbolize_give_tables(fixture.symbolize, &fixture.memory);
+	return symbolize_give_tables(fixture.symbolize, &fixture.memory, 0);
 }
 
 static int tear_down(void **state)
@@ -396,6 +397,43 @@ static void the_kernel_has_names(void **state)
 	expect_name(0, (void *)0xffffffffc0000110, MODULE_KERNEL_OTHER, "of_module_too");
 }
 
+static void expect_caller(u64 address, u64 callee, u64 place_address, const char *name)
+{
+	struct frame_name names[FRAME_NAMES_MAX];
+	struct place place;
+
+	fixture.resolver->place_caller(fixture.resolver, address, callee, &place);
+	assert_int_equal(place.address, place_address);
+	assert_int_equal(fixture.resolver->name(fixture.resolver, &place, names), 1);
+	assert_non_null(names[0].name);
+	assert_string_equal(names[0].name, name);
+}
+
+/* A return address is behind its call, an interrupted one is as it is. */
+static void interrupted_functions_of_the_kernel_have_their_own_names(void **state)
+{
+	int fd = text_file("ffffffff81000000 T _text\n"
+			   "ffffffff81000040 T before\n"
+			   "ffffffff81000080 T interrupted\n"
+			   "ffffffff810000f0 t __pfx_padded\n"
+			   "ffffffff81000100 t padded\n"
+			   "ffffffff81000200 T asm_sysvec_apic_timer_interrupt\n"
+			   "ffffffff81000300 T asm_call_irq_on_stack\n"
+			   "ffffffff81000400 T _etext\n");
+
+	(void)state;
+	assert_int_equal(symbolize_kallsyms(fixture.symbolize, fd), 0);
+	/* a call that is a function's last instruction */
+	expect_caller(0xffffffff81000080, 0xffffffff81000150, 0x7f, "before");
+	/* interrupted at the function's first instruction */
+	expect_caller(0xffffffff81000080, 0xffffffff81000210, 0x80, "interrupted");
+	/* a function that switches stacks is called */
+	expect_caller(0xffffffff81000080, 0xffffffff81000310, 0x7f, "before");
+	/* nothing runs in front of it, so it is no call */
+	expect_caller(0xffffffff81000100, 0xffffffff81000150, 0x100, "padded");
+	expect_caller(0xffffffff81000101, 0xffffffff81000150, 0x100, "padded");
+}
+
 /* --- files --- */
 
 /* This program under another key: which module it becomes. */
@@ -439,6 +477,33 @@ static void one_build_is_one_module_if_it_can_be_believed(void **state)
 	symbolize_counts(fixture.symbolize, &counts);
 	assert_int_equal(counts.refused[FILE_MAY_BLOCK], 1);
 	assert_int_equal(counts.refused[FILE_TAKEN], 0);
+}
+
+/* Files of processes that are gone are given up after a while, those of others are not. */
+static void what_nobody_maps_is_reclaimed(void **state)
+{
+	struct unwind_process process;
+	struct symbolize_counts counts;
+	bool has_jit;
+
+	(void)state;
+	process = scan_as(getpid(), 7, &has_jit);
+	for (u64 i = 0; i < 3 * MODULES_IDLE_MAX; i++)
+		take_self_as(100000 + i, false, 0);
+	symbolize_counts(fixture.symbolize, &counts);
+	assert_true(counts.modules > 3 * MODULES_IDLE_MAX);
+	/* stacks may still be on their way */
+	symbolize_reclaim(fixture.symbolize, clock_now_ns());
+	symbolize_counts(fixture.symbolize, &counts);
+	assert_true(counts.modules > 3 * MODULES_IDLE_MAX);
+	symbolize_reclaim(fixture.symbolize, clock_now_ns() + MAPSETS_KEPT_NS + 2 * NS_PER_S);
+	symbolize_counts(fixture.symbolize, &counts);
+	assert_true(counts.modules < 2 * MODULES_IDLE_MAX);
+	assert_true(counts.modules_reclaimed > MODULES_IDLE_MAX);
+	expect_name(process.generation, (const char *)(size_t)a_function_of_our_own, MODULE_FILE,
+		    "a_function_of_our_own");
+	/* one of those comes back */
+	assert_true(take_self_as(100000, false, 0) > 3 * MODULES_IDLE_MAX);
 }
 
 static void rows_can_be_kept_on_disk(void **state)
@@ -505,7 +570,9 @@ int main(void)
 		TEST(a_child_shares_until_it_maps),
 		TEST(code_that_a_process_makes_is_its_own),
 		TEST(the_kernel_has_names),
+		TEST(interrupted_functions_of_the_kernel_have_their_own_names),
 		TEST(one_build_is_one_module_if_it_can_be_believed),
+		TEST(what_nobody_maps_is_reclaimed),
 		TEST(rows_can_be_kept_on_disk),
 		TEST(what_was_not_scanned_is_refused),
 	};

@@ -74,7 +74,7 @@ static int set_up(void **state)
 		.mapping_count = MAPPINGS,
 	};
 	now_ns = 100 * NS_PER_S;
-	return unwind_tables_create(&memory, &tables);
+	return unwind_tables_create(&memory, 0, &tables);
 }
 
 static int tear_down(void **state)

@@ -44,7 +44,7 @@ static int set_up(void **state)
 	};
 	now_ns = NS_PER_S;
 	seed = 1;
-	return unwind_tables_create(&memory, &tables);
+	return unwind_tables_create(&memory, 0, &tables);
 }
 
 static int tear_down(void **state)

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "../../src/base/clock.h"
-#include "../../src/cmd/mappings_scan.h"
-#include "../../src/cmd/process_list.h"
+#include "../../src/engine/mappings_scan.h"
+#include "../../src/engine/process_list.h"
 #include "../../src/worker/unwinding.h"
 
 static const size_t sizes[UNWINDING_MAP_COUNT] = {
@@ -29,10 +29,14 @@ static const size_t sizes[UNWINDING_MAP_COUNT] = {
 static struct {
 	struct queue *queue;
 	struct worker *worker;
+	struct spawner_role role;
+	struct spawner *spawner;
+	struct opener *opener;
 	struct mappings_scanner scanner;
 	int fds[UNWINDING_MAP_COUNT]; /* as good as BPF maps, as far as memory goes */
 } fixture;
 
+static const struct unwinding_wish no_wish;
 static struct unwinding_batch batch;
 
 static int set_up(void **state)
@@ -45,15 +49,17 @@ static int set_up(void **state)
 		if (ftruncate(fixture.fds[i], (off_t)sizes[i]))
 			return -1;
 	}
-	if (queue_create(QUEUE_BYTES_MIN, &fixture.queue) ||
+	if (opener_make_role(&fixture.role) || queue_create(QUEUE_BYTES_MIN, &fixture.queue) ||
+	    spawner_start(&fixture.role, 1, -1, &fixture.spawner) ||
+	    opener_start(fixture.spawner, 0, &fixture.role, &fixture.opener) ||
 	    worker_start(fixture.queue, NULL, 0, &fixture.worker))
 		return -1;
-	fixture.scanner = (struct mappings_scanner){.worker = fixture.worker};
+	fixture.scanner =
+		(struct mappings_scanner){.symbolizer = fixture.worker, .opener = fixture.opener};
 	if (!mkdtemp(dir))
 		return -1;
 	table_cache_open(&fixture.scanner.cache, dir);
-	return worker_unwinding_open(fixture.worker, fixture.fds, UNWIND_ROWS_DEFAULT, false,
-				     false);
+	return worker_unwinding_open(fixture.worker, fixture.fds, UNWIND_ROWS_DEFAULT, &no_wish);
 }
 
 /* The cache's folder has no name here any more: by its descriptor. */
@@ -77,6 +83,9 @@ static int tear_down(void **state)
 {
 	(void)state;
 	worker_stop(fixture.worker);
+	opener_stop(fixture.opener);
+	spawner_stop(fixture.spawner);
+	opener_free_role(&fixture.role);
 	queue_destroy(fixture.queue);
 	for (int i = 0; i < UNWINDING_MAP_COUNT; i++)
 		close(fixture.fds[i]);
@@ -178,8 +187,8 @@ static void what_is_no_map_is_refused(void **state)
 	struct unwinding_found found;
 
 	(void)state;
-	assert_true(worker_unwinding_open(fixture.worker, fixture.fds, UNWIND_ROWS_DEFAULT, false,
-					  false) < 0); /* twice */
+	assert_true(worker_unwinding_open(fixture.worker, fixture.fds, UNWIND_ROWS_DEFAULT,
+					  &no_wish) < 0); /* twice */
 	assert_int_equal(worker_unwinding_scan(fixture.worker, &batch, 1, -1, 0, NULL), -EINVAL);
 	assert_int_equal(worker_unwinding_finish(fixture.worker, &found), -EINVAL);
 	assert_int_equal(worker_unwinding_perf_map(fixture.worker, 1, 2), -ENOENT);
@@ -204,48 +213,47 @@ static void find_own_mapping(u64 *ret_begin, u64 *ret_end)
 
 static void mapped_files_are_opened(void **state)
 {
-	struct foreign foreign = {0};
-	int proc_fd = foreign_process((u32)getpid()), fd;
+	struct target_files files = {0};
+	int proc_fd = target_process((u32)getpid()), fd;
 	struct file_facts facts;
 	struct stat st;
 	u64 begin, end;
 
 	(void)state;
 	find_own_mapping(&begin, &end);
-	assert_int_equal(foreign_mapped_facts(&foreign, proc_fd, begin, end, &facts), 0);
+	assert_int_equal(target_mapped_facts(&files, proc_fd, begin, end, &facts), 0);
 	assert_int_equal(facts.refusal, FILE_TAKEN);
 	assert_int_equal(stat("/proc/self/exe", &st), 0);
 	assert_int_equal(facts.key.inode, st.st_ino);
 	assert_int_equal(facts.key.dev, st.st_dev);
 	assert_int_equal(facts.key.size, st.st_size);
 	assert_int_equal(facts.is_trusted, !st.st_uid && !(st.st_mode & 022));
-	fd = foreign_mapped_open(&foreign, proc_fd, begin, end, &facts);
+	fd = target_mapped_open(&files, proc_fd, begin, end, &facts);
 	assert_true(fd >= 0);
 	close(fd);
 	facts.key.mtime_ns++; /* it was another file when it was asked */
-	assert_int_equal(foreign_mapped_open(&foreign, proc_fd, begin, end, &facts), -1);
+	assert_int_equal(target_mapped_open(&files, proc_fd, begin, end, &facts), -1);
 	assert_int_equal(facts.refusal, FILE_UNREACHABLE);
-	assert_int_equal(foreign_mapped_facts(&foreign, proc_fd, 0x1000, 0x2000, &facts), -ESTALE);
+	assert_int_equal(target_mapped_facts(&files, proc_fd, 0x1000, 0x2000, &facts), -ESTALE);
 	close(proc_fd);
 }
 
 static void only_programs_are_handed_on(void **state)
 {
 	char path[] = "/tmp/dwell-no-program-XXXXXX";
-	struct foreign foreign = {0};
-	int proc_fd = foreign_process((u32)getpid()), fd = mkstemp(path);
+	struct target_files files = {0};
+	int proc_fd = target_process((u32)getpid()), fd = mkstemp(path);
 	struct file_facts facts;
 	char *memory;
 
 	(void)state;
 	assert_int_equal(ftruncate(fd, 4096), 0);
 	memory = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
-	foreign_mapped_facts(&foreign, proc_fd, (u64)memory, (u64)memory + 4096, &facts);
+	target_mapped_facts(&files, proc_fd, (u64)memory, (u64)memory + 4096, &facts);
 	assert_int_equal(facts.refusal, FILE_TAKEN);
 	assert_int_equal(facts.is_trusted, !getuid());
 	assert_int_equal(
-		foreign_mapped_open(&foreign, proc_fd, (u64)memory, (u64)memory + 4096, &facts),
-		-1);
+		target_mapped_open(&files, proc_fd, (u64)memory, (u64)memory + 4096, &facts), -1);
 	assert_int_equal(facts.refusal, FILE_NO_PROGRAM);
 	munmap(memory, 4096);
 	unlink(path);
@@ -255,30 +263,30 @@ static void only_programs_are_handed_on(void **state)
 
 static void a_perf_map_is_followed(void **state)
 {
-	struct foreign foreign = {0};
-	struct foreign_map map = {.fd = -1};
+	struct target_files files = {0};
+	struct target_map map = {.fd = -1};
 	char path[64];
 	int fd;
 
 	(void)state;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
-	assert_int_equal(foreign_map_open(&foreign, (u32)getpid(), &map), -ENOENT);
-	assert_false(foreign_map_has_changed(&map));
+	assert_int_equal(target_map_open(&files, (u32)getpid(), &map), -ENOENT);
+	assert_false(target_map_has_changed(&map));
 	assert_int_equal(symlink("/proc/version", path), 0);
-	assert_true(foreign_map_open(&foreign, (u32)getpid(), &map) < 0);
+	assert_true(target_map_open(&files, (u32)getpid(), &map) < 0);
 	unlink(path);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_true(foreign_map_open(&foreign, (u32)getpid(), &map) < 0); /* and does not wait */
+	assert_true(target_map_open(&files, (u32)getpid(), &map) < 0); /* and does not wait */
 	unlink(path);
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	assert_int_equal(write(fd, "1000 10 a\n", 10), 10);
-	assert_int_equal(foreign_map_open(&foreign, (u32)getpid(), &map), 0);
+	assert_int_equal(target_map_open(&files, (u32)getpid(), &map), 0);
 	unlink(path); /* as at the end of its process: it is still there for us */
-	assert_true(foreign_map_has_changed(&map));
-	assert_false(foreign_map_has_changed(&map));
+	assert_true(target_map_has_changed(&map));
+	assert_false(target_map_has_changed(&map));
 	assert_int_equal(write(fd, "2000 10 b\n", 10), 10);
-	assert_true(foreign_map_has_changed(&map));
-	foreign_map_close(&map);
+	assert_true(target_map_has_changed(&map));
+	target_map_close(&map);
 	close(fd);
 }
 

@@ -17,7 +17,7 @@ static char folder[] = "/tmp/dwell-verdicts-XXXXXX";
 
 static const struct probe probes[] = {
 	{.program = "by_verifier"}, {.program = "by_libbpf"},	 {.program = "not_named"},
-	{.program = "no_memory"},   {.program = "at_attaching"},
+	{.program = "no_memory"},   {.program = "at_attaching"}, {.program = "no_map"},
 };
 
 #define PROBE_COUNT (sizeof(probes) / sizeof(probes[0]))
@@ -28,6 +28,12 @@ static const struct failure failures[PROBE_COUNT] = {
 	{.gate = GATE_LOAD, .err = EINVAL, .from_verifier = true},
 	{.gate = GATE_LOAD, .err = ENOMEM, .from_verifier = true, .is_named = true},
 	{.gate = GATE_ATTACH, .err = EINVAL, .from_verifier = true, .is_named = true},
+	/* What libbpf says after a shortage of descriptors made it leave a map out. */
+	{.gate = GATE_LOAD,
+	 .err = EINVAL,
+	 .from_verifier = true,
+	 .is_named = true,
+	 .excerpt = "BPF map 'dwell.rodata' is referenced but wasn't created"},
 };
 
 static void make(struct capture *capture, struct capture_probe *room)
@@ -50,18 +56,53 @@ static size_t remembered(const struct capture *capture)
 	return count;
 }
 
+/* One capture: reads what is known, meets its failures or none, and writes. */
+static void meet(bool is_refused)
+{
+	struct capture_probe room[PROBE_COUNT];
+	struct capture capture;
+
+	make(&capture, room);
+	verdicts_read(&capture);
+	for (size_t i = 0; i < PROBE_COUNT && is_refused; i++) {
+		if (room[i].failure.from_cache)
+			continue;
+		room[i].failure = failures[i];
+		if (!room[i].failure.excerpt[0])
+			text_copy(room[i].failure.excerpt, sizeof(room[i].failure.excerpt), "no");
+	}
+	verdicts_write(&capture);
+}
+
+static void a_refusal_is_believed_when_met_twice(void **state)
+{
+	struct capture_probe room[PROBE_COUNT];
+	struct capture capture;
+
+	(void)state;
+	meet(true);
+	make(&capture, room);
+	verdicts_read(&capture);
+	assert_int_equal(remembered(&capture), 0);
+	meet(false); /* it was a shortage */
+	meet(true);
+	make(&capture, room);
+	verdicts_read(&capture);
+	assert_int_equal(remembered(&capture), 0);
+	meet(true);
+	make(&capture, room);
+	verdicts_read(&capture);
+	assert_int_equal(remembered(&capture), 1);
+}
+
 static void only_the_verifiers_word_is_kept(void **state)
 {
 	struct capture_probe room[PROBE_COUNT];
 	struct capture capture;
 
 	(void)state;
-	make(&capture, room);
-	for (size_t i = 0; i < PROBE_COUNT; i++) {
-		room[i].failure = failures[i];
-		text_copy(room[i].failure.excerpt, sizeof(room[i].failure.excerpt), "no");
-	}
-	verdicts_write(&capture);
+	meet(true);
+	meet(true);
 	make(&capture, room);
 	verdicts_read(&capture);
 	assert_int_equal(remembered(&capture), 1);
@@ -103,6 +144,7 @@ static int remove_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_refusal_is_believed_when_met_twice),
 		cmocka_unit_test(only_the_verifiers_word_is_kept),
 		cmocka_unit_test(another_form_is_asked_again),
 	};

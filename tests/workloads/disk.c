@@ -18,23 +18,23 @@ struct waits {
 };
 
 struct moment {
-	long long wall, cpu;
+	long long wall, awake;
 	long blocks;
 };
 
 static struct moment here(void)
 {
-	return (struct moment){now(), thread_cpu(), thread_blocks()};
+	return (struct moment){now(), thread_cpu() + thread_delay(), thread_blocks()};
 }
 
-/* What passed since then was a wait, if it blocked. */
+/* What passed since then was a wait, if it blocked; but for what it ran and waited for a CPU. */
 static void add_wait(struct waits *waits, struct moment start)
 {
 	struct moment end = here();
 
 	if (end.blocks == start.blocks)
 		return;
-	waits->ns += (end.wall - start.wall) - (end.cpu - start.cpu);
+	waits->ns += (end.wall - start.wall) - (end.awake - start.awake);
 	waits->blocked++;
 }
 

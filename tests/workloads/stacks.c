@@ -151,19 +151,24 @@ KNOWN static void known_dozer(int us)
 	__asm__ volatile("");
 }
 
-/* Long sleeps in one function, many short ones in another; what each took, by its own clock. */
+/* Time in which it neither ran nor waited for a CPU, since begin; 0 gives a beginning. */
+static long long asleep_since(long long begin)
+{
+	return now() - thread_cpu() - thread_delay() - begin;
+}
+
+/* Long sleeps in one function, many short ones in another; how long each was, by its own clock. */
 void do_sleepers(void)
 {
-	long long begin = now(), slept;
+	long long begin = asleep_since(0);
 
 	for (int i = 0; i < 20; i++)
 		known_sleeper(50);
-	slept = now() - begin;
-	truth("known_sleeper", slept);
-	begin = now();
+	truth("known_sleeper", asleep_since(begin));
+	begin = asleep_since(0);
 	for (int i = 0; i < 5000; i++)
 		known_dozer(150);
-	truth("known_dozer", now() - begin);
+	truth("known_dozer", asleep_since(begin));
 }
 
 /* --- signals, the vdso, threads --- */

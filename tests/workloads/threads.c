@@ -3,8 +3,9 @@
  * Many threads and processes, and those whose identity changes.
  */
 #include <pthread.h>
-#include <stdio.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -15,7 +16,7 @@
 #define CHILDREN     1000
 #define THREADS	     2000
 #define THREADS_MANY 10000
-#define WAKE_MS	     5000 /* how often each of the many wakes */
+#define WAKE_MS	     5000 /* how often each of the many wakes, unless $WAKE_MS says otherwise */
 
 /* processes: how many there were, with the first. */
 void do_forks(void)
@@ -128,22 +129,29 @@ void do_threads(void)
 	truth("threads", THREADS + 1);
 }
 
+static int many = THREADS_MANY, wake_ms = WAKE_MS;
+
 /* Spread over the interval, so that the load is even. */
 static void *wake_now_and_then(void *number)
 {
-	sleep_ms((int)((long)number * WAKE_MS / THREADS_MANY));
+	sleep_ms((int)((long)number * wake_ms / many));
 	for (;;)
-		sleep_ms(WAKE_MS);
+		sleep_ms(wake_ms);
 	return NULL;
 }
 
-/* ready: all threads are there. */
+/* ready: all threads are there, $THREADS of them. */
 void do_threads10k(void)
 {
 	static pthread_t threads[THREADS_MANY];
 
-	start_threads(threads, THREADS_MANY, wake_now_and_then);
-	truth("ready", THREADS_MANY);
+	if (getenv("THREADS"))
+		many = atoi(getenv("THREADS"));
+	if (getenv("WAKE_MS"))
+		wake_ms = atoi(getenv("WAKE_MS"));
+	must(many > 0 && many <= THREADS_MANY && wake_ms > 0, "$THREADS, $WAKE_MS");
+	start_threads(threads, many, wake_now_and_then);
+	truth("ready", many);
 	fflush(stdout);
 	pause();
 }

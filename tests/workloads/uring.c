@@ -62,15 +62,15 @@ static void open_ring(struct ring *ring)
 static long long wait_for(struct ring *ring, const struct io_uring_sqe *operation, int *ret_result)
 {
 	unsigned tail = atomic_load(ring->sq_tail), slot = tail & *ring->sq_mask, head;
-	long long start, cpu, waited;
+	long long start, awake, waited;
 
 	ring->sqes[slot] = *operation;
 	ring->sq_array[slot] = slot;
 	atomic_store(ring->sq_tail, tail + 1);
-	start = now(), cpu = thread_cpu();
+	start = now(), awake = thread_cpu() + thread_delay();
 	must(syscall(SYS_io_uring_enter, ring->fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1,
 	     "io_uring_enter");
-	waited = (now() - start) - (thread_cpu() - cpu);
+	waited = (now() - start) - (thread_cpu() + thread_delay() - awake);
 	head = atomic_load(ring->cq_head);
 	*ret_result = ring->cqes[head & *ring->cq_mask].res;
 	atomic_store(ring->cq_head, head + 1);

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run_again.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/cleanup.h"
+
+/* Where the result goes, how it is shown, and what is noted beside it. */
+static bool is_beside_the_measurement(const char *name)
+{
+	static const char *const names[] = {"output", "verbose", "quiet", "help",
+					    "json",   "dry-run", "label", "note"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+static const struct option *find_long(const struct option *longs, int option)
+{
+	for (; longs->name; longs++)
+		if (longs->val == option)
+			return longs;
+	return NULL;
+}
+
+void run_again_note(struct run_again *again, const struct option *longs, int option,
+		    const char *value)
+{
+	const struct option *found = find_long(longs, option);
+
+	if (option == '?' || (found && is_beside_the_measurement(found->name)))
+		return;
+	if (again->count == RUN_AGAIN_MAX) {
+		again->cut++;
+		return;
+	}
+	again->options[again->count++] = (struct run_again_option){
+		.name = found ? found->name : NULL,
+		.letter = (char)(option < 0x80 && isalpha(option) ? option : 0),
+		.is_optional = found && found->has_arg == optional_argument,
+		.value = value,
+	};
+}
+
+/* -p, -t and -s add up: half of a list and the other half are the list. */
+static bool takes_a_list(const struct run_again_option *option)
+{
+	static const char *const names[] = {"pid", "tid", "signals"};
+
+	for (size_t i = 0; option->name && i < ARRAY_SIZE(names); i++)
+		if (!strcmp(option->name, names[i]))
+			return true;
+	return false;
+}
+
+static int write_one(const struct run_again_option *option, const char *value, size_t length,
+		     char ret_text[RUN_AGAIN_BYTES])
+{
+	char name[40];
+
+	if (option->letter)
+		snprintf(name, sizeof(name), "-%c", option->letter);
+	else
+		snprintf(name, sizeof(name), "--%s", option->name);
+	if (!value)
+		return snprintf(ret_text, RUN_AGAIN_BYTES, "%s", name);
+	return snprintf(ret_text, RUN_AGAIN_BYTES, "%s%s%.*s", name,
+			option->is_optional ? "=" : " ", (int)length, value);
+}
+
+/* How much of a list fits into one text, without its last comma. */
+static size_t part_length(const char *list)
+{
+	size_t most = RUN_AGAIN_BYTES - 40, length = strlen(list);
+
+	if (length <= most)
+		return length;
+	for (length = most; length && list[length] != ',';)
+		length--;
+	return length;
+}
+
+size_t run_again_list(const struct run_again *again,
+		      void (*on_one)(void *context, const char *text), void *context)
+{
+	size_t cut = again->cut;
+	char text[RUN_AGAIN_BYTES];
+
+	for (size_t i = 0; i < again->count; i++) {
+		const struct run_again_option *option = &again->options[i];
+		const char *value = option->value;
+
+		while (value && takes_a_list(option) && part_length(value) < strlen(value)) {
+			size_t length = part_length(value);
+
+			if (!length)
+				break;
+			write_one(option, value, length, text);
+			on_one(context, text);
+			value += length + 1;
+		}
+		if (write_one(option, value, value ? strlen(value) : 0, text) < RUN_AGAIN_BYTES)
+			on_one(context, text);
+		else
+			cut++;
+	}
+	return cut;
+}

@@ -1,0 +1,12 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Commands that read a session, with one call that fails, each time another one: a sentence and status 1, or all
+# of the output. The same for commands that measure is tests/live/fail_nth.sh.
+. tests/lib.sh
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+make_session stacks "$dir"
+readers=(report json stacks pprof svg speedscope folded)
+python3 tests/fail_nth/run.py "${BUILD:-build}" --session "$dir/stacks.dwell" "${readers[@]/#/--command=}" \
+	--sample "${FAIL_SAMPLE:-300}"
