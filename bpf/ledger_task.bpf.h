@@ -115,6 +115,7 @@ struct ledger_task {
 	u32 flags;	   /* enum account_flags, from its opening on */
 	u32 read_seq;	   /* the reader's own: seq when it last read */
 	u32 is_left;	   /* the reader's own: it has told that the thread is no longer followed */
+	u32 torn_reads;	   /* the reader's own: attempts in a row that found it being written */
 
 	/* Set by others, each a word of its own. */
 	u32 is_unwanted;      /* its next switch closes the account */

@@ -49,6 +49,10 @@ is_whole() {
 	END
 }
 
+# no_alarm REPORT: it has no warning, which begins with "!", but one that may be in any recording: where an interrupt
+# comes while the program for it runs, the kernel skips it.
+no_alarm() { ! grep -nE '^ +! ' "$1" | grep -v '! skipped by the kernel, as they came while the same program ran:'; }
+
 # Scripts mount what they need; a machine may start without.
 mount_tracefs() {
 	mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
@@ -82,6 +86,12 @@ helpers_of() {
 				print pid
 		}
 	}'
+}
+
+# until_begun SESSION: until dwell, in the background, has begun to record it
+until_begun() {
+	for _ in $(seq 200); do [ ! -s "$1-wal" ] || return 0; sleep 0.1; done
+	return 1
 }
 
 # make_session NAME FOLDER: FOLDER/NAME.dwell out of tests/sessions

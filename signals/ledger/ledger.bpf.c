@@ -17,7 +17,8 @@ struct {
 	__type(value, struct rec_ledger);
 } ledger_scratch SEC(".maps");
 
-#define ROW_ATTEMPTS 3
+#define ROW_ATTEMPTS 3 /* at once ... */
+#define ROW_PAUSES   4 /* ... and after a pause each, which only the reading process can make */
 
 /* Throttled by a quota: from 6.18 the task itself is marked, before that its queue. */
 static __always_inline bool is_throttled(struct task_struct *task)
@@ -79,7 +80,7 @@ static __noinline int leave_cpu(struct task_struct *task, struct ledger_cpu *cpu
 		wait.state = is_throttled(task) ? STATE_RUNQ_THROTTLED : STATE_RUNQ_PREEMPTED;
 	account->nvcsw = nvcsw;
 	wait.is_woken = (task_state(task) & TASK_WAKING) != 0;
-	if ((task_state(task) & TASK_DEAD) || account->is_unwanted) {
+	if ((task_state(task) & TASK_DEAD) || (account->is_unwanted && !ledger_is_open(account))) {
 		ledger_finish(account, stolen, exec_ns, now);
 		if (account->is_left)
 			close_account(account);
@@ -391,6 +392,19 @@ static __always_inline bool is_as_before(const struct ledger_task *account)
 	       !account->wake_ns && !account->is_unwanted && live && !live->all_rows;
 }
 
+/*
+ * One whose CPU was taken away while it wrote stays torn for longer than a program can wait. With 1
+ * the kernel ends this read and shows the same thread at the next one, after the reader's pause.
+ */
+static __always_inline int is_read_again(struct ledger_task *account)
+{
+	if (++account->torn_reads <= ROW_PAUSES)
+		return 1;
+	account->torn_reads = 0;
+	EMIT_LOSE(LEDGER, torn);
+	return 0;
+}
+
 /* Rows of all that live. Stateless: it runs again for a task when the buffer was full. */
 SEC("?iter/task")
 int ledger_rows(struct bpf_iter__task *ctx)
@@ -417,10 +431,9 @@ int ledger_rows(struct bpf_iter__task *ctx)
 		seq = account->seq;
 		is_whole = ledger_copy(account, row, now);
 	}
-	if (!is_whole) {
-		EMIT_LOSE(LEDGER, torn);
-		return 0;
-	}
+	if (!is_whole)
+		return is_read_again(account);
+	account->torn_reads = 0;
 	if (!row->begin_ns)
 		return 0; /* its account was closed meanwhile: its last word has all */
 	emit_header(&row->hdr, SIG_LEDGER, SIG_VERSION_LEDGER, sizeof(*row), 1, task);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../../abi/records.h"
@@ -53,11 +54,27 @@ bool rows_wait(struct capture *capture, u64 *patience_ns)
 #define SEND_WAIT_NS (500 * NS_PER_MS)
 #define ITER_PAGES   8
 
+/*
+ * A thread that lost its CPU while its account was being written is shown again after a pause
+ * (is_read_again of signals/ledger). However many there are, a read-out does not wait for longer.
+ */
+#define TORN_PAUSE_NS (1 * NS_PER_MS)
+#define TORN_PAUSES   20
+
+static void pause_for_torn(u32 *pauses)
+{
+	const struct timespec pause = {.tv_nsec = TORN_PAUSE_NS};
+
+	if (++*pauses <= TORN_PAUSES)
+		nanosleep(&pause, NULL);
+}
+
 /* All that the iterator has to say: 0 or -errno. */
 static int read_iter(struct capture *capture, int fd, char *buf, size_t size)
 {
 	u64 patience_ns = SEND_WAIT_NS;
 	size_t held = 0;
+	u32 pauses = 0;
 
 	for (;;) {
 		ssize_t got;
@@ -70,6 +87,8 @@ static int read_iter(struct capture *capture, int fd, char *buf, size_t size)
 			return -errno;
 		if (got == 0)
 			return held ? -EBADMSG : 0; /* a row is never cut */
+		if (got < 0 && errno == EAGAIN)
+			pause_for_torn(&pauses);
 		if (got < 0)
 			continue;
 		held += (size_t)got;

@@ -27,18 +27,18 @@ exits() {
 disturbed() {
 	(cd "$work" && rm -f ./*.dwell* && exec "$OLDPWD/$DWELL" record -q -a --no-stacks -d 2 -o x.dwell) >"$work/said" 2>&1 &
 	local pid=$!
-	for _ in $(seq 100); do [ -s "$work/x.dwell-wal" ] && break; sleep 0.1; done
+	until_begun "$work/x.dwell"
 	(cd "$work" && "$@")
 	wait $pid
 	echo "status $?" >>"$work/said"
 	cat "$work/said"
 }
-check "deleted while it is written: it is said, with status 1" sh -c "$(declare -f disturbed); work=$work OLDPWD=$PWD DWELL=$DWELL
+check "deleted while it is written: it is said, with status 1" sh -c "$(declare -f until_begun disturbed); work=$work OLDPWD=$PWD DWELL=$DWELL
 	disturbed rm x.dwell | tee $work/all; grep -q 'x.dwell: its file was deleted' $work/all && grep -q 'status 1' $work/all"
-check "moved: likewise, and the session is complete" sh -c "$(declare -f disturbed); work=$work OLDPWD=$PWD DWELL=$DWELL
+check "moved: likewise, and the session is complete" sh -c "$(declare -f until_begun disturbed); work=$work OLDPWD=$PWD DWELL=$DWELL
 	disturbed mv x.dwell y.dwell | tee $work/all; grep -q 'x.dwell: its file was moved' $work/all && grep -q 'status 1' $work/all &&
 	$DWELL report $work/y.dwell | grep -q quality:"
-check "replaced: likewise" sh -c "$(declare -f disturbed); work=$work OLDPWD=$PWD DWELL=$DWELL
+check "replaced: likewise" sh -c "$(declare -f until_begun disturbed); work=$work OLDPWD=$PWD DWELL=$DWELL
 	disturbed sh -c 'mv x.dwell z.dwell; echo other >x.dwell' | tee $work/all
 	grep -q 'another took its name' $work/all && grep -q 'status 1' $work/all && grep -qx other $work/x.dwell"
 rm -f "$work"/x.dwell*

@@ -15,7 +15,7 @@ trap 'echo 1 >$online; [ -z "$busy" ] || kill $busy; rm -rf "$work"' EXIT
 
 "$DWELL" record -a --max-overhead 100% -d 6 -o "$work/a.dwell" >"$work/said" 2>&1 &
 dwell=$!
-for _ in $(seq 100); do [ -s "$work/a.dwell-wal" ] && break; sleep 0.1; done
+until_begun "$work/a.dwell"
 sleep 0.3
 echo 0 >$online || { echo "ok - CPU hotplug # SKIP CPU 1 cannot be switched off"; exit; }
 sleep 0.7

@@ -24,11 +24,9 @@ sum() {
 	echo "$total"
 }
 
-# has_no_warning FILE: its report begins with its quality, and a warning with !
+# has_no_warning FILE
 has_no_warning() {
-	local output
-	output=$("$DWELL" report "$1") || return
-	! grep -E '^ +! ' <<<"$output"
+	"$DWELL" report "$1" >"$work/report" && no_alarm "$work/report"
 }
 
 # --- the whole host, beside processes that are born and die ---

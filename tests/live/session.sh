@@ -37,9 +37,9 @@ check "windows follow each other without a gap" is "$file" \
 	"SELECT count(*) FROM windows a JOIN windows b ON b.id = a.id + 1 WHERE a.end_ns <> b.begin_ns" 0
 check "parts - wall = 0 ns on each of $(sql "$file" 'SELECT count(*) FROM threads') threads" \
 	is "$file" "$unclosed" 0
-# Hooks are attached before the recording begins; the last read-out is a moment after its end.
+# Hooks are attached before the recording begins; the last read-out is after its end, and CPUs come after threads there.
 check "no CPU has more time than the recording" is "$file" "SELECT count(*) FROM (SELECT total(ns) AS ns FROM cpus
-	GROUP BY cpu) WHERE ns > (SELECT max(end_ns) - min(begin_ns) + 1e8 FROM windows)" 0
+	GROUP BY cpu) WHERE ns > (SELECT max(end_ns) FROM threads) - (SELECT min(begin_ns) FROM windows) + 1e8" 0
 check "no window of a thread is longer than the window" is "$file" "$too_long" 0
 # A row that corrects another's provisional name is negative; what is left of a cause in a window is not.
 check "no part is negative" is "$file" "SELECT count(*) FROM (SELECT 1 FROM ledger
@@ -114,7 +114,8 @@ check "one line each, and no file" sh -c "! ls '$work'/none.dwell* 2>/dev/null &
 
 # Both processes die at once; what is complete is there.
 "$DWELL" record -a -o "$work/killed.dwell" 2>/dev/null & pid=$!
-sleep 4
+until_begun "$work/killed.dwell"
+sleep 3.5
 check "while it is written, others are told so" sh -c "! sqlite3 '$work/killed.dwell' 'SELECT * FROM meta'"
 worker=$(helpers_of "$pid" ingest)
 kill -9 "$pid" "$worker"
@@ -149,7 +150,8 @@ wait "$pid"
 
 # The worker is gone, again and again (once: replaced.sh), or does not answer
 "$DWELL" record -a -o "$work/gone.dwell" 2>"$work/err" & pid=$!
-sleep 2
+until_begun "$work/gone.dwell"
+sleep 1.5 # a complete window
 for _ in $(seq 20); do
 	worker=$(helpers_of "$pid" ingest)
 	[ -z "$worker" ] || kill -9 "$worker"
@@ -162,7 +164,8 @@ check "and why is said" grep -q 'the ingest process ended too often' "$work/err"
 check "complete windows are kept, and each is closed" is "$work/gone.dwell" \
 	"SELECT (SELECT count(*) > 0 FROM windows) || ',' || ($unclosed) FROM meta LIMIT 1" 1,0
 "$DWELL" record -a -o "$work/deaf.dwell" 2>/dev/null & pid=$!
-sleep 2
+until_begun "$work/deaf.dwell"
+sleep 1
 worker=$(helpers_of "$pid" ingest)
 kill -STOP "$worker"
 sleep 1.5
