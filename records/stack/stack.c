@@ -375,6 +375,7 @@ static const char *const told_maps[] = {"stacks_seen", NULL};
 const struct signal signal_stack = {
 	.about = "stacks of samples, symbolized",
 	.told_maps = told_maps,
+	.told_windows = STACK_TOLD_WINDOWS,
 	.rates = rates,
 	.rate_count = ARRAY_SIZE(rates),
 	.state_size = sizeof(struct stack_book),

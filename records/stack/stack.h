@@ -20,6 +20,9 @@
 #define STACK_MODULES_MAX (16u << 10) /* as many as the resolver has at a time */
 #define STACK_ENTRIES_MAX 1024
 
+/* The kernel side sends a stack that is in use once in so many windows, and no more often. */
+#define STACK_TOLD_WINDOWS 64
+
 /* Whether a file has an item, or will have it when the window ends. */
 struct stack_told {
 	u64 file; /* the last one that has it, by its number */

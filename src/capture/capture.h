@@ -202,6 +202,9 @@ void capture_forget_processes(const struct capture *capture); /* all of them */
 /* Names, stacks and the like that are told once are told again: who was told is gone. */
 void capture_forget_told(const struct capture *capture);
 
+/* Likewise a part of it, after each window: told_windows of struct signal. */
+void capture_forget_told_part(const struct capture *capture, u64 window);
+
 /* Changes scope, rates and thresholds while it runs; the filters stay what they are. */
 int capture_set_live(struct capture *capture, const struct live_config *live);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the kernel side tells once: it tells it again to who comes after the one that was told. */
+/*
+ * What the kernel side tells once: it tells it again to who comes after the one that was told, and
+ * what is in use for long once in a while.
+ */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -9,11 +12,11 @@
 #include "../model/signal.h"
 #include "internal.h"
 
-static void clear_array(int fd, const struct bpf_map_info *info)
+static void clear_places(int fd, const struct bpf_map_info *info, u32 begin, u32 end)
 {
 	void *zeroes = calloc(1, info->value_size);
 
-	for (u32 i = 0; zeroes && i < info->max_entries; i++)
+	for (u32 i = begin; zeroes && i < end; i++)
 		bpf_map_update_elem(fd, &i, zeroes, BPF_ANY);
 	free(zeroes);
 }
@@ -31,29 +34,65 @@ static void clear_hash(int fd, const struct bpf_map_info *info)
 	free(key);
 }
 
-static void clear_map(int fd)
+static bool read_info(int fd, struct bpf_map_info *ret_info)
 {
-	struct bpf_map_info info = {0};
-	u32 size = sizeof(info);
+	u32 size = sizeof(*ret_info);
 
-	if (bpf_obj_get_info_by_fd(fd, &info, &size))
-		log_verbose("names and stacks may be missing: %s", strerror(errno));
-	else if (info.type == BPF_MAP_TYPE_ARRAY)
-		clear_array(fd, &info);
+	*ret_info = (struct bpf_map_info){0};
+	if (!bpf_obj_get_info_by_fd(fd, ret_info, &size))
+		return true;
+	log_verbose("names and stacks may be missing: %s", strerror(errno));
+	return false;
+}
+
+static void clear_map(int fd, const struct bpf_map_info *info)
+{
+	if (info->type == BPF_MAP_TYPE_ARRAY)
+		clear_places(fd, info, 0, info->max_entries);
 	else
-		clear_hash(fd, &info);
+		clear_hash(fd, info);
+}
+
+/* The part whose turn it is after this window, of as many as there are windows. */
+static void clear_part(int fd, const struct bpf_map_info *info, u32 windows, u64 window)
+{
+	u64 part = window % windows;
+
+	if (info->type == BPF_MAP_TYPE_ARRAY)
+		clear_places(fd, info, (u32)(info->max_entries * part / windows),
+			     (u32)(info->max_entries * (part + 1) / windows));
+}
+
+/* windows: 0: all at once */
+static void forget(const struct capture *capture, const struct signal *signal, u32 windows,
+		   u64 window)
+{
+	for (size_t i = 0; signal->told_maps && signal->told_maps[i]; i++) {
+		int fd = capture_map_fd(capture, signal->told_maps[i]);
+		struct bpf_map_info info;
+
+		if (fd < 0 || !read_info(fd, &info))
+			continue;
+		if (windows)
+			clear_part(fd, &info, windows, window);
+		else
+			clear_map(fd, &info);
+	}
 }
 
 void capture_forget_told(const struct capture *capture)
 {
+	for (int id = 1; id < SIGNAL_LIMIT; id++)
+		if (signal_rows[id].signal)
+			forget(capture, signal_rows[id].signal, 0, 0);
+}
+
+void capture_forget_told_part(const struct capture *capture, u64 window)
+{
 	for (int id = 1; id < SIGNAL_LIMIT; id++) {
 		const struct signal *signal = signal_rows[id].signal;
 
-		for (size_t i = 0; signal && signal->told_maps && signal->told_maps[i]; i++) {
-			int fd = capture_map_fd(capture, signal->told_maps[i]);
-
-			if (fd >= 0)
-				clear_map(fd);
-		}
+		if (signal && signal->told_windows)
+			forget(capture, signal, signal->told_windows, window);
 	}
 }

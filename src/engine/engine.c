@@ -124,6 +124,8 @@ static void end_window(struct engine *engine, bool is_last)
 		engine->options->extra.on_window(engine->options->extra.context, engine->capture,
 						 is_last ? NULL : &engine->live,
 						 &engine->result->files);
+	if (!is_last)
+		capture_forget_told_part(engine->capture, engine->result->windows);
 	/* Else ingest has ended: who comes next writes it, with the time until then. */
 	if (is_written || engine->is_broken)
 		engine->window_ns = end_ns;

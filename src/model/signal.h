@@ -84,6 +84,13 @@ struct signal {
 	 */
 	const char *const *told_maps;
 
+	/*
+	 * Arrays among told_maps are cleared also while it lives, a part after each window and all
+	 * once in so many: what is still in use is told again, so who is told may forget what was
+	 * not told for long. 0: never.
+	 */
+	u32 told_windows;
+
 	/* A hash of records that found no room in the ring buffer: each window sends them. NULL:
 	 * none. */
 	const char *rest_map;

@@ -15,10 +15,11 @@
 #include "../base/hash.h"
 
 /*
- * Several times what the kernel side remembers to have sent: what it does not send again must be
- * here. Both halves full are 6 MB; they grow as they are used.
+ * What the kernel side does not send again must be here. It sends what is in use once in
+ * STACK_TOLD_WINDOWS (records/stack), so these are more than are new meanwhile. Both halves full
+ * are 1.5 MB; they grow as they are used.
  */
-#define STACK_IDS_MAX (128u << 10)
+#define STACK_IDS_MAX (32u << 10)
 
 struct stack_ids {
 	/*
