@@ -330,10 +330,31 @@ static void on_record(void *state, const struct rec_hdr *record)
 
 /* --- rows out --- */
 
+static bool is_due(const void *item)
+{
+	const struct stack_frame *frame = item;
+
+	return frame->told.is_due;
+}
+
+/* All at once: what a stack consists of is as old as the stack. After a flush only frames are due,
+ * those that wait for their names. */
+static void forget_unused(struct stack_book *book)
+{
+	if (++book->windows < STACK_AGE_WINDOWS || book->nodes.young.count < STACK_NODES_KEPT)
+		return;
+	book->windows = 0;
+	recent_age(&book->modules, NULL);
+	recent_age(&book->frames, is_due);
+	recent_age(&book->nodes, NULL);
+	stack_ids_age(book->ids);
+}
+
 static void flush(void *state, u64 window, struct sink *sink)
 {
 	(void)window;
 	stack_write_due(state, false, sink);
+	forget_unused(state);
 }
 
 /* What has no name by now will have none in this file. */

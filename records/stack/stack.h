@@ -23,6 +23,14 @@
 /* The kernel side sends a stack that is in use once in so many windows, and no more often. */
 #define STACK_TOLD_WINDOWS 64
 
+/*
+ * What was not referred to for that long is forgotten, if there are many. Well more than
+ * STACK_TOLD_WINDOWS: what the kernel side takes for known is known. Few are kept, however old: a
+ * thread may hold a stack for hours, an allocation that was never freed also.
+ */
+#define STACK_AGE_WINDOWS (2 * STACK_TOLD_WINDOWS)
+#define STACK_NODES_KEPT  (STACK_NODES_MAX / 4)
+
 /* Whether a file has an item, or will have it when the window ends. */
 struct stack_told {
 	u64 file; /* the last one that has it, by its number */
@@ -75,7 +83,8 @@ struct stack_book {
 	u64 no_lines;	 /* frames whose line was refused */
 	struct recent modules, frames, nodes;
 	struct hash entries, claims;
-	u64 file;				   /* that is written, counted from 1 */
+	u64 file;    /* that is written, counted from 1 */
+	u64 windows; /* since the last time that some were forgotten */
 	size_t modules_due, frames_due, nodes_due; /* for it, when the window ends */
 };
 

@@ -15,17 +15,35 @@ void recent_free(struct recent *recent)
 	hash_free(&recent->old);
 }
 
+static void drop_old(struct recent *recent)
+{
+	struct hash emptied = recent->old;
+
+	hash_clear(&emptied);
+	recent->old = recent->young;
+	recent->young = emptied;
+}
+
 /* A place in the younger table. */
 static void *add_young(struct recent *recent, const void *key)
 {
-	if (recent->young.count == recent->young.max) {
-		struct hash emptied = recent->old;
-
-		hash_clear(&emptied);
-		recent->old = recent->young;
-		recent->young = emptied;
-	}
+	if (hash_is_full(&recent->young))
+		drop_old(recent);
 	return hash_add(&recent->young, key);
+}
+
+void recent_age(struct recent *recent, bool (*is_kept)(const void *item))
+{
+	for (size_t i = 0; is_kept && i < recent->old.count; i++) {
+		const void *item = hash_item(&recent->old, i);
+		void *copy = NULL;
+
+		if (is_kept(item) && !hash_find(&recent->young, item))
+			copy = hash_add(&recent->young, item);
+		if (copy)
+			memcpy(copy, item, recent->old.item_size);
+	}
+	drop_old(recent);
 }
 
 void *recent_find(struct recent *recent, const void *key, bool *ret_was_young)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A hash table that forgets what was not used for long: two tables, of which the older one is
- * dropped when the younger one is full. What is looked up moves to the younger one, so at least
- * the last max items that were used are there. Owns the items. Called by signals, for definitions
- * that each file of a recording needs.
+ * dropped when the younger one is full, or when its owner says so. What is looked up moves to the
+ * younger one, so at least the last max items that were used are there. Owns the items. Called by
+ * signals, for definitions that each file of a recording needs.
  */
 #ifndef DWELL_BASE_RECENT_H
 #define DWELL_BASE_RECENT_H
@@ -31,6 +31,10 @@ void *recent_find(struct recent *recent, const void *key, bool *ret_was_young);
 
 /* The same, made of zeroes if there was none, which *ret_is_new tells; NULL: no memory. */
 void *recent_add(struct recent *recent, const void *key, bool *ret_is_new);
+
+/* Drops the older table, but for items that is_kept() wants (NULL: none); the younger one is the
+ * older one now. */
+void recent_age(struct recent *recent, bool (*is_kept)(const void *item));
 
 size_t recent_count(const struct recent *recent);
 

@@ -19,17 +19,21 @@ void stack_ids_free(struct stack_ids *ids)
 	hash_free(&ids->old);
 }
 
+void stack_ids_age(struct stack_ids *ids)
+{
+	struct hash emptied = ids->old;
+
+	hash_clear(&emptied);
+	ids->old = ids->young;
+	ids->young = emptied;
+}
+
 bool stack_ids_put(struct stack_ids *ids, u64 key, u64 stack)
 {
 	struct entry *entry;
 
-	if (ids->young.count == ids->young.max) {
-		struct hash emptied = ids->old;
-
-		hash_clear(&emptied);
-		ids->old = ids->young;
-		ids->young = emptied;
-	}
+	if (hash_is_full(&ids->young))
+		stack_ids_age(ids);
 	entry = hash_add(&ids->young, &key);
 	if (!entry)
 		return false;

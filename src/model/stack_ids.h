@@ -28,7 +28,7 @@ struct stack_ids {
 	 */
 	bool (*refer)(void *context, u64 stack);
 	void *refer_context;
-	struct hash young; /* when it is full, it becomes the old one, which is forgotten */
+	struct hash young; /* when it is full or aged, it becomes the old one, which is forgotten */
 	struct hash old;
 };
 
@@ -37,6 +37,9 @@ void stack_ids_free(struct stack_ids *ids);
 
 /* False: there is no memory. */
 bool stack_ids_put(struct stack_ids *ids, u64 key, u64 stack);
+
+/* Forgets what was neither told nor asked for since the last time. */
+void stack_ids_age(struct stack_ids *ids);
 
 /* For a row of the session's file, which then has the stack. False: it was not sent, or is
  * forgotten. */

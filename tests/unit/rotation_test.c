@@ -125,6 +125,34 @@ static void what_is_used_is_not_forgotten(void **state)
 	recent_free(&recent);
 }
 
+static bool is_odd(const void *item)
+{
+	return *(const u64 *)item % 2;
+}
+
+/* Twice, as what was added last is in the younger table. */
+static void what_is_kept_outlives_its_table(void **state)
+{
+	struct recent recent;
+	bool is_new;
+
+	(void)state;
+	recent_init(&recent, 2 * sizeof(u64), sizeof(u64), 10);
+	for (u64 key = 1; key <= 4; key++)
+		((u64 *)recent_add(&recent, &key, &is_new))[1] = key * 3;
+	recent_age(&recent, is_odd);
+	assert_int_equal(recent_count(&recent), 4);
+	recent_age(&recent, is_odd);
+	assert_int_equal(recent_count(&recent), 2);
+	recent_age(&recent, is_odd);
+	assert_int_equal(((u64 *)recent_find(&recent, &(u64){3}, NULL))[1], 9);
+	assert_null(recent_find(&recent, &(u64){4}, NULL));
+	recent_age(&recent, NULL);
+	recent_age(&recent, NULL);
+	assert_int_equal(recent_count(&recent), 0);
+	recent_free(&recent);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +160,7 @@ int main(void)
 		cmocka_unit_test(numbers_continue_after_files_that_are_there),
 		cmocka_unit_test(only_the_file_that_was_written_is_removed),
 		cmocka_unit_test(what_is_used_is_not_forgotten),
+		cmocka_unit_test(what_is_kept_outlives_its_table),
 	};
 
 	return cmocka_run_group_tests_name("rotation", tests, start, stop);

@@ -472,6 +472,44 @@ static void what_was_not_used_for_long_is_forgotten(void **state)
 	assert_true(stack_ids_find(&fixture->ids, ~1ULL, &id));
 }
 
+static void flush_windows(struct fixture *fixture, int count)
+{
+	while (count--)
+		signal_stack.flush(&fixture->book, 0, &fixture->sink);
+}
+
+static void few_are_kept_however_old(void **state)
+{
+	struct fixture *fixture = *state;
+	u64 id;
+
+	send_many(fixture, 0, 1000);
+	flush_windows(fixture, 10 * STACK_AGE_WINDOWS);
+	assert_true(stack_ids_find(&fixture->ids, 1, &id));
+	assert_true(stack_ids_find(&fixture->ids, 1000, &id));
+}
+
+/* Of many, those that were used within STACK_AGE_WINDOWS stay, and so the memory for them. */
+static void many_are_forgotten_with_time(void **state)
+{
+	struct fixture *fixture = *state;
+	u64 id, used;
+
+	used = send(fixture, ~0ULL, SAMPLE_CPU, 1, (u64[]){WORK, MAIN}, 0, 2);
+	for (u64 i = 0; i < 3; i++) {
+		send_many(fixture, i * STACK_NODES_KEPT, STACK_NODES_KEPT);
+		assert_true(stack_ids_find(&fixture->ids, ~0ULL, &id));
+		assert_int_equal(id, used);
+		flush_windows(fixture, STACK_AGE_WINDOWS - 1);
+		assert_true(stack_ids_find(&fixture->ids, 1 + i * STACK_NODES_KEPT, &id));
+		flush_windows(fixture, 1);
+	}
+	assert_false(stack_ids_find(&fixture->ids, 2, &id));
+	assert_int_equal(fixture->book.turned_away, 0);
+	assert_true(recent_count(&fixture->book.nodes) <= 4 * STACK_NODES_KEPT + 4);
+	assert_true(recent_count(&fixture->book.frames) <= 2 * STACK_NODES_KEPT + 4);
+}
+
 /* A recording's next file gets a stack with all of its callers when a row refers to it. */
 static void the_next_file_gets_what_is_referred_to(void **state)
 {
@@ -591,6 +629,8 @@ int main(void)
 		TEST(an_empty_stack_is_known_and_none),
 		TEST(what_has_no_place_is_counted_and_place_is_made),
 		TEST(what_was_not_used_for_long_is_forgotten),
+		TEST(many_are_forgotten_with_time),
+		TEST(few_are_kept_however_old),
 		TEST(the_next_file_gets_what_is_referred_to),
 		TEST(modules_of_one_identity_are_told_apart),
 		TEST(module_that_comes_back_is_what_it_was),
