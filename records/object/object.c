@@ -126,6 +126,7 @@ static void flush(void *state, u64 window, struct sink *sink)
 	struct object_book *book = state;
 
 	(void)window;
+	book->windows++;
 	for (size_t i = 0; book->due && i < recent_count(&book->entries); i++) {
 		struct object_entry *entry = recent_item(&book->entries, i);
 
@@ -142,12 +143,20 @@ static void flush(void *state, u64 window, struct sink *sink)
 	book->due = 0;
 }
 
+/*
+ * Only between files: the last read-out of each one has a row of every thread, which refers to what
+ * the thread waits for, however long. So what is dropped is in no row of a whole file.
+ */
 static void renew(void *state, u64 window, struct sink *sink)
 {
 	struct object_book *book = state;
 
 	flush(state, window, sink);
 	book->file++;
+	if (book->windows < FORGET_WINDOWS || book->entries.young.count < OBJECTS_KEPT)
+		return;
+	book->windows = 0;
+	recent_age(&book->entries, NULL);
 }
 
 static const struct signal_loss losses[] = {
@@ -161,6 +170,7 @@ static const char *const told_maps[] = {"object_ids", NULL};
 const struct signal signal_object = {
 	.about = "names of the objects that threads wait for",
 	.told_maps = told_maps,
+	.is_told_again = true,
 	.state_size = sizeof(struct object_book),
 	.open = open_book,
 	.release = release,

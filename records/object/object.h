@@ -11,7 +11,8 @@
 #include "../../abi/records.h"
 #include "../../src/base/recent.h"
 
-#define OBJECTS_MAX	  8192 /* in one window; at least the last so many are known */
+#define OBJECTS_MAX	  8192		    /* in one window; at least the last so many are known */
+#define OBJECTS_KEPT	  (OBJECTS_MAX / 4) /* however old they are */
 #define OBJECT_NAME_BYTES (NAME_BYTES + 32)
 
 struct object_entry {
@@ -27,6 +28,7 @@ struct object_entry {
 struct object_book {
 	u64 turned_away; /* for want of room; their ids stay without a name */
 	u64 file;	 /* that is written, counted from 1 */
+	u64 windows;	 /* since the last time that some were forgotten */
 	size_t due;
 	struct recent entries; /* struct object_entry */
 };

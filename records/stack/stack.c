@@ -341,7 +341,7 @@ static bool is_due(const void *item)
  * those that wait for their names. */
 static void forget_unused(struct stack_book *book)
 {
-	if (++book->windows < STACK_AGE_WINDOWS || book->nodes.young.count < STACK_NODES_KEPT)
+	if (++book->windows < FORGET_WINDOWS || book->nodes.young.count < STACK_NODES_KEPT)
 		return;
 	book->windows = 0;
 	recent_age(&book->modules, NULL);
@@ -396,7 +396,7 @@ static const char *const told_maps[] = {"stacks_seen", NULL};
 const struct signal signal_stack = {
 	.about = "stacks of samples, symbolized",
 	.told_maps = told_maps,
-	.told_windows = STACK_TOLD_WINDOWS,
+	.is_told_again = true,
 	.rates = rates,
 	.rate_count = ARRAY_SIZE(rates),
 	.state_size = sizeof(struct stack_book),

@@ -20,16 +20,11 @@
 #define STACK_MODULES_MAX (16u << 10) /* as many as the resolver has at a time */
 #define STACK_ENTRIES_MAX 1024
 
-/* The kernel side sends a stack that is in use once in so many windows, and no more often. */
-#define STACK_TOLD_WINDOWS 64
-
 /*
- * What was not referred to for that long is forgotten, if there are many. Well more than
- * STACK_TOLD_WINDOWS: what the kernel side takes for known is known. Few are kept, however old: a
- * thread may hold a stack for hours, an allocation that was never freed also.
+ * What was not referred to for FORGET_WINDOWS is forgotten, if there are more. Few are kept,
+ * however old: a thread may hold a stack for hours, an allocation that was never freed also.
  */
-#define STACK_AGE_WINDOWS (2 * STACK_TOLD_WINDOWS)
-#define STACK_NODES_KEPT  (STACK_NODES_MAX / 4)
+#define STACK_NODES_KEPT (STACK_NODES_MAX / 4)
 
 /* Whether a file has an item, or will have it when the window ends. */
 struct stack_told {

@@ -202,7 +202,7 @@ void capture_forget_processes(const struct capture *capture); /* all of them */
 /* Names, stacks and the like that are told once are told again: who was told is gone. */
 void capture_forget_told(const struct capture *capture);
 
-/* Likewise a part of it, after each window: told_windows of struct signal. */
+/* Likewise a part of it, after each window: is_told_again of struct signal. */
 void capture_forget_told_part(const struct capture *capture, u64 window);
 
 /* Changes scope, rates and thresholds while it runs; the filters stay what they are. */

@@ -12,7 +12,7 @@
 #include "../model/signal.h"
 #include "internal.h"
 
-static void clear_places(int fd, const struct bpf_map_info *info, u32 begin, u32 end)
+static void clear_slots(int fd, const struct bpf_map_info *info, u32 begin, u32 end)
 {
 	void *zeroes = calloc(1, info->value_size);
 
@@ -48,23 +48,22 @@ static bool read_info(int fd, struct bpf_map_info *ret_info)
 static void clear_map(int fd, const struct bpf_map_info *info)
 {
 	if (info->type == BPF_MAP_TYPE_ARRAY)
-		clear_places(fd, info, 0, info->max_entries);
+		clear_slots(fd, info, 0, info->max_entries);
 	else
 		clear_hash(fd, info);
 }
 
-/* The part whose turn it is after this window, of as many as there are windows. */
-static void clear_part(int fd, const struct bpf_map_info *info, u32 windows, u64 window)
+/* The part whose turn it is after this window. */
+static void clear_part(int fd, const struct bpf_map_info *info, u64 window)
 {
-	u64 part = window % windows;
+	u64 part = window % TOLD_WINDOWS;
 
 	if (info->type == BPF_MAP_TYPE_ARRAY)
-		clear_places(fd, info, (u32)(info->max_entries * part / windows),
-			     (u32)(info->max_entries * (part + 1) / windows));
+		clear_slots(fd, info, (u32)(info->max_entries * part / TOLD_WINDOWS),
+			    (u32)(info->max_entries * (part + 1) / TOLD_WINDOWS));
 }
 
-/* windows: 0: all at once */
-static void forget(const struct capture *capture, const struct signal *signal, u32 windows,
+static void forget(const struct capture *capture, const struct signal *signal, bool is_all,
 		   u64 window)
 {
 	for (size_t i = 0; signal->told_maps && signal->told_maps[i]; i++) {
@@ -73,10 +72,10 @@ static void forget(const struct capture *capture, const struct signal *signal, u
 
 		if (fd < 0 || !read_info(fd, &info))
 			continue;
-		if (windows)
-			clear_part(fd, &info, windows, window);
-		else
+		if (is_all)
 			clear_map(fd, &info);
+		else
+			clear_part(fd, &info, window);
 	}
 }
 
@@ -84,15 +83,12 @@ void capture_forget_told(const struct capture *capture)
 {
 	for (int id = 1; id < SIGNAL_LIMIT; id++)
 		if (signal_rows[id].signal)
-			forget(capture, signal_rows[id].signal, 0, 0);
+			forget(capture, signal_rows[id].signal, true, 0);
 }
 
 void capture_forget_told_part(const struct capture *capture, u64 window)
 {
-	for (int id = 1; id < SIGNAL_LIMIT; id++) {
-		const struct signal *signal = signal_rows[id].signal;
-
-		if (signal && signal->told_windows)
-			forget(capture, signal, signal->told_windows, window);
-	}
+	for (int id = 1; id < SIGNAL_LIMIT; id++)
+		if (signal_rows[id].signal && signal_rows[id].signal->is_told_again)
+			forget(capture, signal_rows[id].signal, false, window);
 }

@@ -61,6 +61,10 @@ struct resumed {
 	bool is_first_file; /* of the recording: what is counted from its begin is this file's */
 };
 
+/* The second is well more than the first: what the kernel side takes for told is known. */
+#define TOLD_WINDOWS   32
+#define FORGET_WINDOWS (2 * TOLD_WINDOWS)
+
 struct signal {
 	const char *about; /* one line for people */
 	const struct probe *probes;
@@ -85,11 +89,11 @@ struct signal {
 	const char *const *told_maps;
 
 	/*
-	 * Arrays among told_maps are cleared also while it lives, a part after each window and all
-	 * once in so many: what is still in use is told again, so who is told may forget what was
-	 * not told for long. 0: never.
+	 * Arrays among told_maps are cleared also while it lives, a part after each window, all
+	 * of it once in TOLD_WINDOWS: what is still in use is told again, so who is told may forget
+	 * what was not used for FORGET_WINDOWS.
 	 */
-	u32 told_windows;
+	bool is_told_again;
 
 	/* A hash of records that found no room in the ring buffer: each window sends them. NULL:
 	 * none. */

@@ -16,7 +16,7 @@
 
 /*
  * What the kernel side does not send again must be here. It sends what is in use once in
- * STACK_TOLD_WINDOWS (records/stack), so these are more than are new meanwhile. Both halves full
+ * TOLD_WINDOWS (signal.h), so these are more than are new meanwhile. Both halves full
  * are 1.5 MB; they grow as they are used.
  */
 #define STACK_IDS_MAX (32u << 10)

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Stacks that the kernel side has sent are forgotten there a part after each window, and all of
- * them once in STACK_TOLD_WINDOWS: so one that is in use is sent again, and no more often.
+ * them once in TOLD_WINDOWS: so one that is in use is sent again, and no more often.
  */
 #include "tap.h"
 
 #include <bpf/bpf.h>
 #include <string.h>
 
-#include "../../records/stack/stack.h"
 #include "../../signals/sample/probes.h"
 #include "rig.h"
 
@@ -37,9 +36,9 @@ static void forget_by_windows(const struct capture *capture, int fd, u32 places)
 	fill(fd, places);
 	capture_forget_told_part(capture, 1000);
 	told = count_told(fd, places);
-	tap(told == places - places / STACK_TOLD_WINDOWS,
-	    "a window forgets one part of %d (%u of %u stay)", STACK_TOLD_WINDOWS, told, places);
-	for (u64 window = 1001; window < 1000 + STACK_TOLD_WINDOWS; window++)
+	tap(told == places - places / TOLD_WINDOWS,
+	    "a window forgets one part of %d (%u of %u stay)", TOLD_WINDOWS, told, places);
+	for (u64 window = 1001; window < 1000 + TOLD_WINDOWS; window++)
 		capture_forget_told_part(capture, window);
 	tap(!count_told(fd, places), "as many windows as there are parts forget all");
 }

@@ -484,12 +484,12 @@ static void few_are_kept_however_old(void **state)
 	u64 id;
 
 	send_many(fixture, 0, 1000);
-	flush_windows(fixture, 10 * STACK_AGE_WINDOWS);
+	flush_windows(fixture, 10 * FORGET_WINDOWS);
 	assert_true(stack_ids_find(&fixture->ids, 1, &id));
 	assert_true(stack_ids_find(&fixture->ids, 1000, &id));
 }
 
-/* Of many, those that were used within STACK_AGE_WINDOWS stay, and so the memory for them. */
+/* Of many, those that were used within FORGET_WINDOWS stay, and so the memory for them. */
 static void many_are_forgotten_with_time(void **state)
 {
 	struct fixture *fixture = *state;
@@ -500,7 +500,7 @@ static void many_are_forgotten_with_time(void **state)
 		send_many(fixture, i * STACK_NODES_KEPT, STACK_NODES_KEPT);
 		assert_true(stack_ids_find(&fixture->ids, ~0ULL, &id));
 		assert_int_equal(id, used);
-		flush_windows(fixture, STACK_AGE_WINDOWS - 1);
+		flush_windows(fixture, FORGET_WINDOWS - 1);
 		assert_true(stack_ids_find(&fixture->ids, 1 + i * STACK_NODES_KEPT, &id));
 		flush_windows(fixture, 1);
 	}
