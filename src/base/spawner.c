@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../abi/types.h"
@@ -88,6 +89,36 @@ static int confine(const struct spawner *spawner)
 	return err;
 }
 
+/*
+ * Nobody waits for helpers: they vanish when they end. Only a new one has to stay until it has a
+ * file descriptor, however soon it ends: its number could be another process's by then.
+ */
+static pid_t start_helper(const struct spawner *spawner, const struct spawner_role *role, int sock,
+			  int *ret_pid_fd)
+{
+	pid_t pid;
+
+	signal(SIGCHLD, SIG_DFL);
+	pid = fork();
+	if (pid == 0)
+		run_helper(spawner, role, sock);
+	if (pid < 0) {
+		pid = -errno;
+	} else {
+		*ret_pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+		if (*ret_pid_fd < 0) {
+			int err = -errno;
+
+			kill(pid, SIGKILL);
+			pid = err;
+		}
+	}
+	signal(SIGCHLD, SIG_IGN);
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		; /* those that ended meanwhile */
+	return pid;
+}
+
 static void serve(int sock, void *context)
 {
 	const struct spawner *spawner = context;
@@ -97,22 +128,13 @@ static void serve(int sock, void *context)
 	child_set_name("dwell-spawner");
 	if (confine(spawner))
 		return;
-	signal(SIGCHLD, SIG_IGN); /* nobody waits for helpers: they vanish when they end */
 	while (socket_receive(sock, &role, sizeof(role), &helper_sock, -1) == sizeof(role)) {
 		struct spawned answer = {.pid = -EINVAL};
 		int pid_fd = -1;
 
-		if (role < spawner->role_count && helper_sock >= 0) {
-			pid_t pid = fork();
-
-			if (pid == 0)
-				run_helper(spawner, &spawner->roles[role], helper_sock);
-			answer.pid = pid < 0 ? -errno : pid;
-		}
-		if (answer.pid > 0)
-			pid_fd = (int)syscall(SYS_pidfd_open, answer.pid, 0);
-		if (answer.pid > 0 && pid_fd < 0)
-			answer.pid = -errno; /* it is gone already */
+		if (role < spawner->role_count && helper_sock >= 0)
+			answer.pid =
+				start_helper(spawner, &spawner->roles[role], helper_sock, &pid_fd);
 		if (helper_sock >= 0)
 			close(helper_sock);
 		if (answer_caller(sock, &answer, pid_fd))

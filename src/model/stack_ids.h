@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "../base/hash.h"
+#include "../base/recent.h"
 
 /*
  * What the kernel side does not send again must be here. It sends what is in use once in
@@ -28,8 +28,7 @@ struct stack_ids {
 	 */
 	bool (*refer)(void *context, u64 stack);
 	void *refer_context;
-	struct hash young; /* when it is full or aged, it becomes the old one, which is forgotten */
-	struct hash old;
+	struct recent entries;
 };
 
 void stack_ids_init(struct stack_ids *ids, size_t max);
