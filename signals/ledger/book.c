@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../../src/base/clock.h"
+#include "../../src/base/memory.h"
 #include "page.h"
 #include "resume.h"
 
@@ -55,6 +56,8 @@ static u64 add_row(struct ledger_book *book, struct index_slot *slot, const stru
 {
 	u64 place = book->count++;
 
+	if (book->count > book->highest)
+		book->highest = book->count;
 	*slot = (struct index_slot){.hash = hash_of(row), .place = (u32)place + 1};
 	book->rows[place] = (struct rec_ledger){0};
 	book->written[place] = (struct ledger_written){0};
@@ -164,6 +167,19 @@ static void write_threads(struct ledger_book *book, u8 marks, struct sink *sink)
 	}
 }
 
+/*
+ * Of threads that came and went in a window nothing is left but the pages of their rows. Those of a
+ * few stay: the next window has as many.
+ */
+static void give_back_pages(struct ledger_book *book)
+{
+	if (book->highest - book->count < LEDGER_ROWS_SPARE)
+		return;
+	memory_give_back(&book->rows[book->count], &book->rows[LEDGER_ROWS_MAX]);
+	memory_give_back(&book->written[book->count], &book->written[LEDGER_ROWS_MAX]);
+	book->highest = book->count;
+}
+
 void book_flush(void *state, u64 window, struct sink *sink)
 {
 	struct ledger_book *book = state;
@@ -186,6 +202,7 @@ void book_flush(void *state, u64 window, struct sink *sink)
 	}
 	write_threads(book, is_round ? MARK_DUE | MARK_STALE : MARK_DUE, sink);
 	flush_other(book, window, sink);
+	give_back_pages(book);
 	book->flushed_ns = clock_now_ns();
 }
 

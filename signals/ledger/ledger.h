@@ -11,8 +11,9 @@
 #include "../../src/base/hash.h"
 #include "../../src/base/index.h"
 
-#define LEDGER_ROWS_MAX	 32768
-#define LEDGER_INDEX_MAX 65536 /* a power of two, and twice the rows */
+#define LEDGER_ROWS_MAX	  32768
+#define LEDGER_ROWS_SPARE 256	/* whose memory is kept though they are free */
+#define LEDGER_INDEX_MAX  65536 /* a power of two, and twice the rows */
 
 /* At both ends of a file each thread that lives is read: one that was not, in so many, has ended.
  */
@@ -103,6 +104,7 @@ enum ledger_mark {
 
 struct ledger_book {
 	u64 count;	  /* of rows */
+	u64 highest;	  /* count that was reached since pages were given back */
 	u64 folded;	  /* ended threads that found no place; their time is in other */
 	u64 turned_away;  /* records of living ones for which there was none, to come again */
 	u64 last_id;	  /* given to a thread in the session */

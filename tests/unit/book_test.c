@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "../../signals/ledger/book.h"
 #include "../../records/object/object.h"
@@ -499,6 +501,49 @@ static void twenty_thousand_threads_come_and_go(void **state)
 	assert_int_equal(tally.highest, 60000);
 }
 
+static int count_pages(const void *begin, const void *end)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	int count = 0;
+
+	for (uintptr_t at = (uintptr_t)begin & ~(page - 1); at < (uintptr_t)end; at += page) {
+		unsigned char is_there;
+
+		assert_int_equal(mincore((void *)at, page, &is_there), 0);
+		count += is_there & 1;
+	}
+	return count;
+}
+
+static int pages_of_rows(void)
+{
+	return count_pages(&book->rows[0], &book->rows[LEDGER_ROWS_MAX]) +
+	       count_pages(&book->written[0], &book->written[LEDGER_ROWS_MAX]);
+}
+
+/* Of 10,000 threads each tenth lives on; then 10,000 others come and go. */
+static void pages_of_threads_that_ended_are_given_back(void **state)
+{
+	const int per_row = sizeof(struct rec_ledger) + sizeof(struct ledger_written);
+	int most = (int)(1000L * per_row / sysconf(_SC_PAGESIZE));
+
+	(void)state;
+	for (u64 window = 0; window < 2; window++) {
+		for (u32 i = 0; i < 10000; i++) {
+			struct rec_ledger row = thread(i + 1, 1000 + window);
+
+			spend(&row, STATE_CPU, 5);
+			row.flags = window || i % 10 ? LEDGER_LAST : 0;
+			give(&row);
+		}
+		assert_true(pages_of_rows() > 9 * most);
+		flush(window);
+		assert_int_equal(book->count, 1000);
+		assert_in_range(pages_of_rows(), most,
+				most + 6); /* begin and end of each share theirs */
+	}
+}
+
 /* The next file: nothing is in it, but the ids that threads have. */
 static void renew(u64 window)
 {
@@ -763,6 +808,7 @@ int main(void)
 		BOOK_TEST(sums_stand_for_lost_threads_by_process),
 		BOOK_TEST(rows_sum_to_the_wall_whatever_comes),
 		BOOK_TEST(twenty_thousand_threads_come_and_go),
+		BOOK_TEST(pages_of_threads_that_ended_are_given_back),
 		BOOK_TEST(next_file_begins_where_a_thread_ends_in_the_last),
 		BOOK_TEST(wait_over_the_end_of_a_file_is_in_both),
 		BOOK_TEST(files_sum_to_the_wall_whatever_comes),
