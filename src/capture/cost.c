@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -37,11 +38,17 @@ int cost_begin(void)
 	return err == -EPERM ? open_stats_that_are_on() : err;
 }
 
-const char *cost_unknown_reason(int err)
+void cost_unknown_reason(int err, char *text, size_t size)
 {
-	return err == EPERM ? "the kernel's clock on BPF programs needs CAP_SYS_ADMIN, or sysctl "
-			      "kernel.bpf_stats_enabled=1"
-			    : "this kernel has no clock on BPF programs";
+	static const char clock[] = "the kernel's clock on BPF programs";
+
+	if (err == EPERM)
+		snprintf(text, size, "%s needs CAP_SYS_ADMIN, or sysctl kernel.bpf_stats_enabled=1",
+			 clock);
+	else if (err == EINVAL)
+		snprintf(text, size, "this kernel has no clock on BPF programs");
+	else
+		snprintf(text, size, "%s could not be switched on: %s", clock, strerror(err));
 }
 
 static void read_program(const struct bpf_program *program, struct probe_cost *ret_cost)

@@ -21,7 +21,9 @@ struct cost {
 
 /* Keeps bpf_stats on until the descriptor is closed: fd or -errno. It costs ~20 ns per run. */
 int cost_begin(void);
-const char *cost_unknown_reason(int err); /* why it failed, in words; err is positive */
+
+/* Why it failed, in words that follow "as"; err is positive. */
+void cost_unknown_reason(int err, char *text, size_t size);
 
 /* The kernel's memory for what one thread has in task storage, about; 0: there is none. */
 u64 cost_thread_bytes(const struct capture *capture);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "print_session.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "../base/cleanup.h"
@@ -45,6 +46,7 @@ int print_result(struct report_options *options, const struct engine_result *res
 
 	if (!err)
 		return print_session(options, "the session", db_fd, wal_fd, out);
-	log_error("cannot read the session again: %s; is /proc mounted?", strerror(-err));
+	log_error("cannot read the session again: %s%s", strerror(-err),
+		  err == -ENOENT ? "; is /proc mounted?" : "");
 	return EXIT_FAILED;
 }

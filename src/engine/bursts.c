@@ -13,6 +13,8 @@ static void begin(struct bursts *bursts, bool is_read_out)
 		cost_read_probe(bursts->capture, i, &bursts->begins[i]);
 	bursts->stats_fd = cost_begin();
 	bursts->stats_err = bursts->stats_fd < 0 ? -bursts->stats_fd : 0;
+	if (bursts->stats_err)
+		cost_unknown_reason(bursts->stats_err, bursts->why_none, sizeof(bursts->why_none));
 	bursts->begin_ns = clock_now_ns();
 }
 

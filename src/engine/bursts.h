@@ -28,15 +28,16 @@ struct bursts {
 	const struct capture *capture;
 	const struct probe *probes;
 	size_t probe_count;
-	int stats_fd;	   /* negative: none is under way */
-	int stats_err;	   /* why none can be; 0: they can */
-	bool is_limited;   /* by --max-overhead */
-	bool is_judged;	   /* the window under way is one of those by which the cost is judged */
-	u64 random;	   /* state of the generator */
-	u64 begin_ns;	   /* of the one under way */
-	u64 end_ns;	   /* when it is long enough */
-	struct cost begin; /* of all programs, when it began */
-	u64 measured_ns;   /* how long the clock was on, in windows that are over */
+	int stats_fd;	    /* negative: none is under way */
+	int stats_err;	    /* why none can be; 0: they can */
+	char why_none[256]; /* the same in words */
+	bool is_limited;    /* by --max-overhead */
+	bool is_judged;	    /* the window under way is one of those by which the cost is judged */
+	u64 random;	    /* state of the generator */
+	u64 begin_ns;	    /* of the one under way */
+	u64 end_ns;	    /* when it is long enough */
+	struct cost begin;  /* of all programs, when it began */
+	u64 measured_ns;    /* how long the clock was on, in windows that are over */
 	struct burst_plan plan[BURSTS_A_WINDOW]; /* of the window under way, in this order */
 	size_t planned;				 /* so many of these are begun, or given up */
 	struct cost window;			 /* of all programs, in this window's bursts */

@@ -185,7 +185,7 @@ static void tell_unknown(const struct metadata *metadata, const struct engine_op
 	if (!metadata->can_measure && options->overhead_limit > 0)
 		log_info("--max-overhead %s limits the CPU time of dwell's own processes only: the "
 			 "cost of its BPF programs is not known, as %s",
-			 options->max_overhead, cost_unknown_reason(metadata->bursts.stats_err));
+			 options->max_overhead, metadata->bursts.why_none);
 }
 
 /* Of a recording in several files: which one it is. */
@@ -224,7 +224,7 @@ static void add_facts(struct metadata *metadata, const struct engine_options *op
 	add_labels(metadata, options);
 	add_rotation(metadata, options);
 	if (!metadata->can_measure)
-		add_fact(metadata, "cost_unknown", cost_unknown_reason(metadata->bursts.stats_err));
+		add_fact(metadata, "cost_unknown", metadata->bursts.why_none);
 	send_rows(metadata);
 }
 

@@ -308,14 +308,15 @@ void worker_run_inside(int sock, void *context)
 	bound_heap();
 	if (!err)
 		err = child_die_with_parent();
-	if (err) {
+	if (err == -EPERM) {
 		log_error("cannot start the unprivileged worker: dropping privileges failed: %s; "
 			  "run as root, or without any capability at all",
 			  strerror(-err));
 		return;
 	}
 	self.queue = self.setup->queue;
-	err = prepare(&self);
+	if (!err)
+		err = prepare(&self);
 	if (err) {
 		log_error("cannot start the unprivileged worker: %s; free some memory",
 			  strerror(-err));
