@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,6 +137,8 @@ void block_judge(const struct series_set *set, struct remarks *remarks)
 	size_t count = 0;
 	u64 below_ns = 0;
 
+	if (!disks)
+		remarks->err = -ENOMEM;
 	for (size_t i = 0; disks && i < set->count; i++) {
 		const struct series_row *row = set->rows[i];
 		struct disk *disk;

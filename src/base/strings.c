@@ -96,9 +96,12 @@ static u32 append(struct strings *strings, const char *text)
 {
 	size_t size = strlen(text) + 1;
 
-	if (strings->size + size > strings->max || strings->count >= STRINGS_MOST ||
-	    grow_slots(strings) || grow(strings, size))
+	if (strings->size + size > strings->max || strings->count >= STRINGS_MOST)
 		return STRINGS_NONE;
+	if (grow_slots(strings) || grow(strings, size)) {
+		strings->was_short = true;
+		return STRINGS_NONE;
+	}
 	memcpy(strings->bytes + strings->size, text, size);
 	strings->starts[strings->count] = strings->size;
 	strings->size += size;

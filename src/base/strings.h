@@ -6,6 +6,7 @@
 #ifndef DWELL_BASE_STRINGS_H
 #define DWELL_BASE_STRINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "../../abi/types.h"
@@ -20,12 +21,13 @@ struct strings {
 	u32 *slots; /* 1 + number; 0: free */
 	size_t slot_count;
 	u64 seed;
+	bool was_short; /* of memory, once: a text that is not there could have been */
 };
 
 void strings_init(struct strings *strings, size_t max_bytes);
 void strings_free(struct strings *strings);
 
-/* Its number, new or not; STRINGS_NONE: no memory, or max bytes are there. */
+/* Its number, new or not; STRINGS_NONE: max bytes are there, or, with was_short, no memory. */
 u32 strings_add(struct strings *strings, const char *text);
 
 /* Valid until the next strings_add(). Never NULL: what is not there is "". */

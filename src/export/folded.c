@@ -65,6 +65,7 @@ int export_folded(const struct profile *profile, const struct export_options *op
 
 	for (size_t i = 0; !err && i < profile->samples.count; i++)
 		calltree_add(&tree, profile, hash_item(&profile->samples, i), true);
+	err = tree.err;
 	for (u32 i = 1; !err && i < tree.nodes.count; i++) {
 		const struct calltree_node *node = calltree_node(&tree, i);
 		u64 value = export_value(&node->self, by_count);

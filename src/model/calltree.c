@@ -17,6 +17,8 @@ static u32 child_of(struct calltree *tree, u32 parent, u32 function, bool is_inl
 	size_t before = tree->nodes.count;
 	struct calltree_node *node = hash_add(&tree->nodes, &key);
 
+	if (!node && !hash_is_full(&tree->nodes))
+		tree->err = -ENOMEM;
 	if (!node)
 		return PROFILE_NONE;
 	if (tree->nodes.count > before) {
@@ -30,9 +32,8 @@ int calltree_init(struct calltree *tree)
 {
 	*tree = (struct calltree){0};
 	hash_init(&tree->nodes, sizeof(struct calltree_node), KEY_BYTES, CALLTREE_NODES_MAX);
-	return child_of(tree, PROFILE_NONE, PROFILE_NONE, false, PROFILE_NONE) == PROFILE_NONE
-		       ? -ENOMEM
-		       : 0;
+	child_of(tree, PROFILE_NONE, PROFILE_NONE, false, PROFILE_NONE);
+	return tree->err;
 }
 
 void calltree_free(struct calltree *tree)
@@ -224,7 +225,9 @@ int calltree_sort(struct calltree *tree, const struct profile *profile, bool by_
 	_cleanup_free_ u32 *indices = calloc(count + 1, sizeof(*indices));
 
 	if (!indices)
-		return -ENOMEM;
+		tree->err = -ENOMEM;
+	if (tree->err)
+		return tree->err;
 	sum_up(tree);
 	for (size_t i = 0; i < count; i++)
 		indices[i] = (u32)i + 1;

@@ -34,6 +34,7 @@ struct calltree_memo {
 struct calltree {
 	struct hash nodes;	     /* struct calltree_node; the first is the root */
 	u64 cut;		     /* samples of which the inner end found no room */
+	int err;		     /* -ENOMEM: memory was short, which no bound of ours is */
 	struct calltree_memo *memos; /* of each stack the last; NULL: none yet, or no memory */
 };
 
@@ -55,7 +56,7 @@ void calltree_add(struct calltree *tree, const struct profile *profile,
 void calltree_add_callers(struct calltree *tree, const struct profile *profile,
 			  const struct profile_sample *sample, size_t most);
 
-/* Children in order, heaviest first, by time or by count: 0 or -ENOMEM. */
+/* Children in order, heaviest first, by time or by count: 0, or -ENOMEM, now or before. */
 int calltree_sort(struct calltree *tree, const struct profile *profile, bool by_count);
 
 static inline const struct calltree_node *calltree_node(const struct calltree *tree, u32 index)

@@ -93,6 +93,7 @@ struct series_set {
 struct remarks {
 	char text[REMARKS_MAX][REMARK_BYTES];
 	size_t count;
+	int err; /* -ENOMEM: not all that there is to say is there */
 };
 
 /* One sentence; beyond REMARKS_MAX they are left out. */

@@ -42,17 +42,18 @@ static int sum_calls(const struct digest *digest, struct hash *ret_calls)
 }
 
 /* Who calls what fails; what takes the time inside the kernel. */
-static void say_place(struct finding *finding, const struct digest *digest, u32 group,
-		      const char *call, bool is_failing)
+static int say_place(struct finding *finding, const struct digest *digest, u32 group,
+		     const char *call, bool is_failing)
 {
 	struct hot_function place;
+	int err = hot_function_in_call(digest, group, call, !is_failing, &place);
 
-	hot_function_in_call(digest, group, call, !is_failing, &place);
-	if (!*place.function)
-		return;
+	if (err || !*place.function)
+		return err;
 	finding_evidence(finding, "function", place.function, place.share, "%", BASE_CALL_SAMPLES);
 	finding_say(finding, "; %.0f %% of its samples in %s", place.share,
 		    ESCAPED(place.function));
+	return 0;
 }
 
 /* One sentence that names the group's split too: it is what people ask next. */
@@ -95,7 +96,8 @@ static void tell_call(const struct digest *digest, const struct group_call *call
 	if (call->failed)
 		finding_say(finding, ", of which %s failed (%s)", NUMBER(call->failed),
 			    SHARE(call->failed, call->count));
-	say_place(finding, digest, call->group, name, is_failing);
+	if (say_place(finding, digest, call->group, name, is_failing))
+		findings->err = -ENOMEM;
 	finding_say(finding, ".");
 	finding_advise(finding, "-s syscalls has where they are called from.");
 }
@@ -142,6 +144,8 @@ void find_calls(const struct digest *digest, struct findings *findings)
 	struct hash calls;
 	int err = sum_calls(digest, &calls);
 
+	if (err)
+		findings->err = err;
 	/* Of each group the most expensive one, and all that mostly fail. */
 	for (size_t i = 0; !err && i < calls.count; i++)
 		tell_call(digest, hash_item(&calls, i), findings);

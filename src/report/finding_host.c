@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How busy the host's CPUs were, and with whom. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,17 +34,19 @@ static void tell_host(const struct host_use *use, struct findings *findings)
 		finding_advise(finding, "See cpu-wait for who waits because of whom.");
 }
 
-static void add_places(const struct digest *digest, const struct host_row *rows, size_t count,
-		       struct finding *finding)
+static int add_places(const struct digest *digest, const struct host_row *rows, size_t count,
+		      struct finding *finding)
 {
 	for (size_t i = 0; i < count && i < PLACES_MAX; i++) {
+		const struct group *groups = (const struct group *)digest->groups.items;
 		struct hot_function place;
+		int err;
 
 		if (rows[i].share < PLACE_LEAST || !rows[i].group)
 			continue;
-		hot_function_on_cpu(digest,
-				    (u32)(rows[i].group - (struct group *)digest->groups.items), 0,
-				    0, &place);
+		err = hot_function_on_cpu(digest, (u32)(rows[i].group - groups), 0, 0, &place);
+		if (err)
+			return err;
 		if (!*place.function)
 			continue;
 		finding_evidence(finding, "function", place.function, place.share, "%",
@@ -51,6 +54,7 @@ static void add_places(const struct digest *digest, const struct host_row *rows,
 		finding_say(finding, " %s: %.0f %% of its CPU samples in %s.",
 			    ESCAPED(rows[i].name), place.share, ESCAPED(place.function));
 	}
+	return 0;
 }
 
 /* Who used the CPUs, like top. */
@@ -81,7 +85,8 @@ static void tell_top(const struct digest *digest, const struct host_use *use,
 		finding_say(finding, " %.*f %%", row->share < 9.95 ? 1 : 0, row->share);
 	}
 	finding_say(finding, " of all CPUs' time.");
-	add_places(digest, use->rows, use->row_count, finding);
+	if (add_places(digest, use->rows, use->row_count, finding))
+		findings->err = -ENOMEM;
 }
 
 void find_host(const struct digest *digest, struct findings *findings)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Event loops whose turns take long, and threads that time-outs wake for nothing. */
+#include <errno.h>
 #include <string.h>
 
 #include "finding_wait.h"
@@ -39,8 +40,9 @@ static void tell_loop(const struct digest *digest, const struct loop *loop,
 		    "its time",
 		    who, DURATION(loop->max_ns), NUMBER(loop->long_turns), NUMBER(loop->turns),
 		    SHARE(loop->long_ns, wall));
-	hot_function_on_cpu(digest, digest->processes[thread->process].group, thread->tid, 0,
-			    &place);
+	if (hot_function_on_cpu(digest, digest->processes[thread->process].group, thread->tid, 0,
+				&place))
+		findings->err = -ENOMEM;
 	if (*place.function) {
 		finding_evidence(finding, "function", place.function, place.share, "%",
 				 BASE_SAMPLES);

@@ -46,8 +46,6 @@ int findings_find(const struct digest *digest, struct findings **ret_findings)
 	err = chains_compose(digest, &findings->chains, &findings->chain_count);
 	find_subject(digest, findings);
 	find_host(digest, findings);
-	if (!err)
-		err = findings->err;
 	find_trust(digest, findings);
 	find_queue(digest, findings);
 	find_calls(digest, findings);
@@ -56,6 +54,8 @@ int findings_find(const struct digest *digest, struct findings **ret_findings)
 	if (!err)
 		err = find_waits(digest, findings);
 	find_chains(digest, findings);
+	if (!err)
+		err = findings->err;
 	for (size_t i = 0; i < findings->count; i++)
 		repair_utf8(&findings->of[i]);
 	qsort(findings->of, findings->count, sizeof(*findings->of), by_severity);

@@ -96,15 +96,16 @@ static void innermost_of_half(const struct profile *profile, const struct calltr
 	}
 }
 
-void hot_function_on_cpu(const struct digest *digest, u32 group, u32 tid, u32 state,
-			 struct hot_function *ret_place)
+int hot_function_on_cpu(const struct digest *digest, u32 group, u32 tid, u32 state,
+			struct hot_function *ret_place)
 {
 	const struct profile *profile = &digest->profile;
 	struct calltree tree;
+	int err = calltree_init(&tree);
 
 	*ret_place = (struct hot_function){0};
-	if (calltree_init(&tree))
-		return;
+	if (err)
+		return err;
 	for (size_t i = 0; i < profile->samples.count; i++) {
 		const struct profile_sample *sample = hash_item(&profile->samples, i);
 
@@ -112,9 +113,11 @@ void hot_function_on_cpu(const struct digest *digest, u32 group, u32 tid, u32 st
 		    (!state || sample->state == state) && group_of(digest, sample) == (s64)group)
 			calltree_add(&tree, profile, sample, false);
 	}
-	if (!calltree_sort(&tree, profile, false))
+	err = calltree_sort(&tree, profile, false);
+	if (!err)
 		innermost_of_half(profile, &tree, ret_place);
 	calltree_free(&tree);
+	return err;
 }
 
 /* Whether a stack is inside a system call: the kernel's function for it is in it. */
@@ -168,15 +171,16 @@ static void callers_of_half(const struct profile *profile, const struct calltree
 	ret_place->share = percent(inner_ns, whole);
 }
 
-void hot_function_in_call(const struct digest *digest, u32 group, const char *call, bool in_kernel,
-			  struct hot_function *ret_place)
+int hot_function_in_call(const struct digest *digest, u32 group, const char *call, bool in_kernel,
+			 struct hot_function *ret_place)
 {
 	const struct profile *profile = &digest->profile;
 	struct calltree tree;
+	int err = calltree_init(&tree);
 
 	*ret_place = (struct hot_function){0};
-	if (calltree_init(&tree))
-		return;
+	if (err)
+		return err;
 	for (size_t i = 0; i < profile->samples.count; i++) {
 		const struct profile_sample *sample = hash_item(&profile->samples, i);
 
@@ -184,9 +188,11 @@ void hot_function_in_call(const struct digest *digest, u32 group, const char *ca
 		    is_in_call(profile, sample, call))
 			calltree_add(&tree, profile, sample, false);
 	}
-	if (!calltree_sort(&tree, profile, false))
+	err = calltree_sort(&tree, profile, false);
+	if (!err)
 		(in_kernel ? innermost_of_half : callers_of_half)(profile, &tree, ret_place);
 	calltree_free(&tree);
+	return err;
 }
 
 static bool is_library(const char *module)

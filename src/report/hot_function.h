@@ -8,6 +8,7 @@
 
 #include "digest.h"
 
+/* Each function returns 0 or -ENOMEM. */
 struct hot_function {
 	char function[DIGEST_TEXT]; /* "": not known */
 	double share;		    /* percent of the samples' weight */
@@ -17,16 +18,16 @@ struct hot_function {
  * The innermost function that at least half of the CPU samples passed through: of a group, or of
  * one of its threads (tid), in any state or in one (state; 0: any).
  */
-void hot_function_on_cpu(const struct digest *digest, u32 group, u32 tid, u32 state,
-			 struct hot_function *ret_place);
+int hot_function_on_cpu(const struct digest *digest, u32 group, u32 tid, u32 state,
+			struct hot_function *ret_place);
 
 /*
  * Where a system call is made, or with in_kernel what it does: the innermost function that at least
  * half of its CPU samples passed through. Of its callers that of the call's own wrapper, and what
  * the program called.
  */
-void hot_function_in_call(const struct digest *digest, u32 group, const char *call, bool in_kernel,
-			  struct hot_function *ret_place);
+int hot_function_in_call(const struct digest *digest, u32 group, const char *call, bool in_kernel,
+			 struct hot_function *ret_place);
 
 /* The function of the program, or with in_kernel of the kernel, in which most of a state was. */
 int hot_function_in_state(const struct digest *digest, u32 group, u32 state, bool in_kernel,

@@ -50,10 +50,11 @@ static int on_label(sqlite3_stmt *row, void *context)
 			    id};
 	struct label_row *label = key[0] ? hash_add(&digest->signals.labels, key) : NULL;
 
-	/* Without it there is a number to show. */
 	if (label)
 		query_text(row, 2, label->name, sizeof(label->name));
-	return 0;
+	else if (key[0] && !hash_is_full(&digest->signals.labels))
+		return -ENOMEM;
+	return 0; /* without it there is a number to show */
 }
 
 static int by_id(const void *a, const void *b)
@@ -138,7 +139,7 @@ int signals_read(sqlite3 *db, struct digest *digest)
 	for (size_t i = 0; !err && i < signals->count; i++)
 		err = signals_find_alike(digest, &signals->of[i]);
 	if (!err)
-		signals_judge(digest);
+		err = signals_judge(digest);
 	return err;
 }
 

@@ -108,7 +108,7 @@ struct measured *signals_find(struct signals *signals, u64 id);
 int signals_read_series(sqlite3 *db, struct digest *digest);
 int signals_read_slow(sqlite3 *db, struct digest *digest);
 int signals_read_lists(sqlite3 *db, struct digest *digest);
-void signals_judge(struct digest *digest);
+int signals_judge(struct digest *digest);
 int signals_find_alike(const struct digest *digest, struct measured *of);
 void signals_free_alike(struct measured *of);
 void signals_free_lists(struct measured *of);

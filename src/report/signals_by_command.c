@@ -79,20 +79,22 @@ static int join(struct alike_group *group, struct series_row *row)
 	return 0;
 }
 
-static void name_group(struct alike_group *group)
+static int name_group(struct alike_group *group)
 {
 	char name[DIGEST_COMM + 32];
 
 	if (group->count < 2)
-		return;
+		return 0;
 	if (group->command)
 		snprintf(name, sizeof(name), "%s", group->command);
 	else
 		snprintf(name, sizeof(name), "%llu x %s", (unsigned long long)group->count,
 			 group->comm);
 	group->row->process = strdup(name);
-	if (!group->row->process)
-		group->row->process = "";
+	if (group->row->process)
+		return 0;
+	group->row->process = "";
+	return -ENOMEM;
 }
 
 /* The names of their objects are those of the rows. */
@@ -131,7 +133,8 @@ int signals_find_alike(const struct digest *digest, struct measured *of)
 		struct alike_group *group = hash_item(&groups, i);
 		struct alike_series one = {.row = group->row, .processes = group->count};
 
-		name_group(group);
+		if (name_group(group))
+			err = -ENOMEM;
 		if (of->alike && one.row)
 			of->alike[of->alike_count++] = one;
 		else if (one.row)

@@ -81,8 +81,10 @@ static void tell_humps(const struct digest *digest, struct measured *of)
 	}
 }
 
-void signals_judge(struct digest *digest)
+int signals_judge(struct digest *digest)
 {
+	int err = 0;
+
 	for (size_t i = 0; i < digest->signals.count; i++) {
 		struct measured *of = &digest->signals.of[i];
 		const struct series_set set = {
@@ -97,5 +99,7 @@ void signals_judge(struct digest *digest)
 			of->view->judge(&set, &of->remarks);
 		tell_humps(digest, of);
 		mend(&of->remarks);
+		err = of->remarks.err ? of->remarks.err : err;
 	}
+	return err;
 }

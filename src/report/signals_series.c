@@ -251,29 +251,31 @@ static void add_hist(struct hist *to, const struct hist *from)
 		add(&to->buckets[i], from->buckets[i]);
 }
 
-static char *copy_name(const char *name)
+static const char *copy_name(const char *name, int *err)
 {
-	return *name ? strdup(name) : NULL;
+	char *copy = *name ? strdup(name) : NULL;
+
+	if (*name && !copy)
+		*err = -ENOMEM;
+	return copy ? copy : "";
 }
 
-static void name_row(const struct digest *digest, const struct measured *of, struct series_row *row)
+static int name_row(const struct digest *digest, const struct measured *of, struct series_row *row)
 {
 	char name[SIGNALS_NAME_BYTES];
-	const char *copy;
+	int err = 0;
 
 	if (series_is_other(&row->key)) {
 		row->detail_name = row->object_name = row->process = "(other)";
-		return;
+		return 0;
 	}
 	series_field_text(digest, of, &of->view->detail, row->key.detail, name, sizeof(name));
-	copy = copy_name(name);
-	row->detail_name = copy ? copy : "";
+	row->detail_name = copy_name(name, &err);
 	series_field_text(digest, of, &of->view->object, row->key.object, name, sizeof(name));
-	copy = copy_name(name);
-	row->object_name = copy ? copy : "";
+	row->object_name = copy_name(name, &err);
 	series_process_text(digest, row->key.tgid, row->key.start_ns, name, sizeof(name));
-	copy = copy_name(name);
-	row->process = copy ? copy : "";
+	row->process = copy_name(name, &err);
+	return err;
 }
 
 static void note_fields(struct measure *measure, const struct series_key *key)
@@ -285,9 +287,11 @@ static void note_fields(struct measure *measure, const struct series_key *key)
 	measure->uses[FIELD_AT_MORE] |= key->more != 0;
 }
 
-static void finish_rows(struct reading *reading)
+/* Also after an error: who frees the rows looks at their names. */
+static int finish_rows(struct reading *reading)
 {
 	struct signals *signals = &reading->digest->signals;
+	int err = 0;
 
 	for (size_t i = 0; i < reading->entries.count; i++) {
 		const struct entry *entry = hash_item(&reading->entries, i);
@@ -305,11 +309,13 @@ static void finish_rows(struct reading *reading)
 
 			add_hist(&measure->all, &of->rows[r]->hist);
 			note_fields(measure, &of->rows[r]->key);
-			name_row(reading->digest, of, of->rows[r]);
+			if (name_row(reading->digest, of, of->rows[r]))
+				err = -ENOMEM;
 		}
 		if (of->row_count)
 			qsort(of->rows, of->row_count, sizeof(of->rows[0]), by_sum);
 	}
+	return err;
 }
 
 #define VALUES "window, series, count, sum, max, orphan_starts, orphan_ends, expired"
@@ -335,7 +341,8 @@ int signals_read_series(sqlite3 *db, struct digest *digest)
 	if (!err)
 		err = query_table(db, "series_values", "window, series, buckets", NULL, on_buckets,
 				  &reading);
-	finish_rows(&reading);
+	if (finish_rows(&reading) && !err)
+		err = -ENOMEM;
 	hash_free(&reading.numbers);
 	hash_free(&reading.entries);
 	free(reading.order);

@@ -340,6 +340,8 @@ int profile_read(sqlite3 *db, const struct profile_filter *filter, struct profil
 		err = filter->name_frames(ret_profile, filter->name_request);
 	if (!err)
 		err = profile_finish(ret_profile);
+	if (!err && ret_profile->strings.was_short)
+		err = -ENOMEM;
 	if (reader.ended_ns > reader.started_ns)
 		ret_profile->duration_ns = reader.ended_ns - reader.started_ns;
 	if (err == -ENOMEM)
