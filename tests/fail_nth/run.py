@@ -6,6 +6,8 @@ Fail the Nth call, for each N: see fail_calls.c, which does it. As root, but for
   run.py BUILD [--command NAME]... [--calls KIND,...] [--process N] [--every-call] [--sample COUNT] [--jobs J]
          [--frames F] [--session FILE] [--verbose]
 
+Without --command: run and record, or, with --session, all that read one.
+
 First the calls of a good run are counted, by kind and process. Then each chosen N is failed once, with each
 errno of its kind. By default the chosen N are the first call of each stack of callers (FRAMES of them count):
 what is called 8,000 times in a loop behaves alike. --every-call takes each N. --sample takes COUNT of all
@@ -362,7 +364,7 @@ def main():
     options = parser.parse_args()
     if not os.access(os.path.join(options.build, "tests/fail_calls.so"), os.R_OK):
         sys.exit("run.py: there is no BUILD/tests/fail_calls.so: make all tests")
-    commands = options.command or ["run", "record"]
+    commands = options.command or (READERS if options.session else ["run", "record"])
 
     with tempfile.TemporaryDirectory(prefix="fail_nth.") as base:
         session = os.path.join(base, SESSION)

@@ -7,6 +7,4 @@
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 make_session stacks "$dir"
-readers=(report json stacks pprof svg speedscope folded)
-python3 tests/fail_nth/run.py "${BUILD:-build}" --session "$dir/stacks.dwell" "${readers[@]/#/--command=}" \
-	--sample "${FAIL_SAMPLE:-300}"
+python3 tests/fail_nth/run.py "${BUILD:-build}" --session "$dir/stacks.dwell" --sample "${FAIL_SAMPLE:-300}"

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The process that starts others: what it says of a helper is true however short its life. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <poll.h>
 #include <stdio.h>
