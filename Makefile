@@ -389,6 +389,7 @@ check-long:
 	ROUNDS=3 $(MAKE) check-mysteries
 	BUILD=build PREEMPT_SECONDS=60 tests/run tests/live/preempt.sh
 	BUILD=build FAIL_SAMPLE=0 tests/run tests/live/fail_nth.sh
+	BUILD=build DWARF_MB=1024 tests/run tests/live/late_names.sh
 	$(MAKE) check-vm VM_MORE=tests/vm/long:/long
 
 # --- bench -------------------------------------------------------------------------------

@@ -17,7 +17,7 @@
 #include "../store/profile_reader.h"
 #include "../store/query.h"
 #include "../store/reader.h"
-#include "apart.h"
+#include "reader_process.h"
 #include "cmd.h"
 #include "session_options.h"
 
@@ -371,8 +371,8 @@ static int run(struct options *options)
 			  options->output, output_refusal(err));
 		return EXIT_FAILED;
 	}
-	status = apart_run(export_session, &(struct reading){options, db_fd, wal_fd}, db_fd, wal_fd,
-			   &options->debuginfod);
+	status = reader_process_run(export_session, &(struct reading){options, db_fd, wal_fd},
+				    db_fd, wal_fd, &options->debuginfod);
 	return temporary ? close_output(temporary, options->output, status) : status;
 }
 

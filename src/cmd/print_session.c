@@ -7,7 +7,7 @@
 #include "../base/cleanup.h"
 #include "../base/log.h"
 #include "../store/reader.h"
-#include "apart.h"
+#include "reader_process.h"
 #include "cmd.h"
 
 /* What the child needs: it was opened as whoever we are, and is read as nobody. */
@@ -36,7 +36,7 @@ int print_session(struct report_options *options, const char *name, int db_fd, i
 {
 	const struct reading reading = {options, name, db_fd, wal_fd, out};
 
-	return apart_run(read_and_print, &reading, db_fd, wal_fd, &options->debuginfod);
+	return reader_process_run(read_and_print, &reading, db_fd, wal_fd, &options->debuginfod);
 }
 
 int print_result(struct report_options *options, const struct engine_result *result, FILE *out)

@@ -189,7 +189,7 @@ static void on_window(void *context, struct capture *capture, struct live_config
 	if (live)
 		trace_hold_budget(trace, capture, live);
 	if (trace->is_streaming)
-		trace_stream(trace, files);
+		trace_stream(trace, files, !live);
 }
 
 /* --- afterwards --- */
@@ -226,6 +226,8 @@ static int measure(struct trace *trace)
 		.on_window = on_window,
 	};
 	engine_run(&trace->engine, &result);
+	if (trace->printer.pid) /* there was no last window */
+		reader_process_wait(&trace->printer);
 	if (result.is_reportable)
 		shown = print_report(trace, &result);
 	files_close(&result.files, result.files_end);

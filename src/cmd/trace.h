@@ -10,6 +10,7 @@
 #include "../../abi/records.h"
 #include "../worker/finding.h"
 #include "../engine/engine.h"
+#include "reader_process.h"
 
 #define TRACE_WORDS_MAX	 64
 #define TRACE_LIMIT	 64 /* places that a pattern may have, unless --limit says otherwise */
@@ -100,7 +101,8 @@ struct trace {
 	u32 one_in; /* calls are measured, from the start; 0: each */
 	u64 told_hits[FUNC_PLACES_MAX];
 	u64 told_ns;
-	u64 slow_window; /* first window whose slow calls were not printed */
+	u64 ended_windows, printed_windows; /* of which slow calls are printed */
+	struct reader_process printer;
 	bool is_detached;
 };
 
@@ -140,7 +142,7 @@ void trace_tell_hook(struct trace *trace, const struct capture *capture);
 /* Lists of places by program, and the probes that have them. */
 void trace_make_probes(struct trace *trace);
 
-/* Slow calls of windows that have come, to stdout. */
-void trace_stream(struct trace *trace, const struct session_files *files);
+/* A window has ended: prints slow calls. Waits until they are printed after the last one only. */
+void trace_stream(struct trace *trace, const struct session_files *files, bool is_last);
 
 #endif

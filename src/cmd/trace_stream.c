@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Slow calls, told while the measurement runs: after each window, from the session itself, since it
- * is the worker that knows names. Read apart, without privileges, as every session is.
+ * Slow calls, printed while the measurement runs: after each window, from the session itself, since
+ * it is the worker that knows names. A process without privileges reads it, as with every session.
+ * Nobody waits for that process: if its output is not read (a pager), windows still end on time,
+ * and the next one to be started prints what has come meanwhile.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,34 +18,37 @@
 #include "../base/utf8.h"
 #include "../store/query.h"
 #include "../store/reader.h"
-#include "apart.h"
+#include "reader_process.h"
 #include "cmd.h"
 #include "trace.h"
 
-#define LINES_MAX  200 /* of one window */
-#define TEXT_BYTES 256
+/* Calls that are printed of one window; and for how many windows at a time, if it is behind. */
+#define SLOW_CALLS_MAX 200
+#define BEHIND_MAX     10
+#define TEXT_BYTES     256
 
 struct reading {
 	int db_fd, wal_fd;
-	u64 window;
+	u64 first, last; /* windows */
 	bool has_command;
 };
 
-static FILE *out; /* stderr beside a command's own output, else stdout; of the child that reads */
+static FILE *out; /* of the child that reads: its memory, until the session is closed */
 
 /* Rows of a statement of ours, to a function; what cannot be read is left out. True: so is more. */
-static bool each(sqlite3 *db, const char *sql, s64 parameter,
+static bool each(sqlite3 *db, const char *sql, s64 parameter, s64 other_parameter, u64 rows_max,
 		 void (*on_row)(sqlite3 *db, sqlite3_stmt *row))
 {
 	sqlite3_stmt *statement = NULL;
 	bool is_more = false;
-	int lines = 0;
+	u64 rows = 0;
 
 	if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
 		return false;
 	sqlite3_bind_int64(statement, 1, parameter);
+	sqlite3_bind_int64(statement, 2, other_parameter);
 	while (!is_more && sqlite3_step(statement) == SQLITE_ROW) {
-		is_more = lines++ == LINES_MAX;
+		is_more = rows++ == rows_max;
 		if (!is_more)
 			on_row(db, statement);
 	}
@@ -124,7 +130,7 @@ static void print_call(sqlite3 *db, sqlite3_stmt *row)
 		comm, (uint64_t)query_count(row, 3));
 	print_parts(row, 6);
 	fputc('\n', out);
-	each(db, frames, sqlite3_column_int64(row, 5), print_frame);
+	each(db, frames, sqlite3_column_int64(row, 5), 0, SLOW_CALLS_MAX, print_frame);
 }
 
 static int print_calls(const void *context)
@@ -137,27 +143,53 @@ static int print_calls(const void *context)
 #define PART(NAME, name) ", s." #name "_ns"
 		SLOW_PARTS(PART)
 #undef PART
-			" FROM slow s WHERE s.window = ?1 AND s.signal IN ('func', 'funcstack') "
+			" FROM slow s WHERE s.window BETWEEN ?1 AND ?2 AND s.signal IN ('func', "
+			"'funcstack') "
 			"ORDER BY "
 			"s.ts_ns";
 	const struct reading *reading = context;
+	FILE *to = reading->has_command ? stderr : stdout; /* stdout is the command's own */
 	struct session *session;
+	char *text = NULL;
+	size_t bytes = 0;
+	u64 windows = reading->last - reading->first + 1;
+	u64 calls_max = SLOW_CALLS_MAX * (windows < BEHIND_MAX ? windows : BEHIND_MAX);
+	bool is_more, is_short;
 
-	out = reading->has_command ? stderr : stdout;
-	if (session_open_live_fds(reading->db_fd, reading->wal_fd, "the session", &session))
+	out = open_memstream(&text, &bytes);
+	if (!out) {
+		log_error("cannot print slow calls: out of memory");
 		return EXIT_FAILED;
-	if (each(session_db(session), calls, (s64)reading->window, print_call))
-		fprintf(out, "more slow calls than %d at a time: the others are in the session\n",
-			LINES_MAX);
+	}
+	if (session_open_live_fds(reading->db_fd, reading->wal_fd, "the session", &session)) {
+		fclose(out);
+		free(text);
+		return EXIT_FAILED;
+	}
+	is_more = each(session_db(session), calls, (s64)reading->first, (s64)reading->last,
+		       calls_max, print_call);
 	session_close(session);
-	return EXIT_OK;
+	if (is_more)
+		fprintf(out,
+			"more slow calls than %" PRIu64
+			" at a time: the others are in the session\n",
+			(uint64_t)calls_max);
+	is_short = ferror(out);
+	if (fclose(out) || is_short)
+		log_error("cannot print slow calls: out of memory; they are in the session");
+	else
+		fwrite(text, 1, bytes, to);
+	free(text);
+	return is_short ? EXIT_FAILED : EXIT_OK;
 }
 
-void trace_stream(struct trace *trace, const struct session_files *files)
+/* Of all windows that have ended and are not printed. */
+static void start_printing(struct trace *trace, const struct session_files *files)
 {
 	_cleanup_close_ int db_fd = -1, wal_fd = -1;
 	struct reading reading = {
-		.window = trace->slow_window++,
+		.first = trace->printed_windows,
+		.last = trace->ended_windows - 1,
 		.has_command = trace->engine.command != NULL,
 	};
 
@@ -165,5 +197,18 @@ void trace_stream(struct trace *trace, const struct session_files *files)
 		return;
 	reading.db_fd = db_fd;
 	reading.wal_fd = wal_fd;
-	apart_run(print_calls, &reading, db_fd, wal_fd, NULL);
+	if (!reader_process_start(&trace->printer, print_calls, &reading, db_fd, wal_fd, NULL))
+		trace->printed_windows = trace->ended_windows;
+}
+
+void trace_stream(struct trace *trace, const struct session_files *files, bool is_last)
+{
+	trace->ended_windows++;
+	if (!is_last && reader_process_is_running(&trace->printer))
+		return;
+	if (trace->printer.pid)
+		reader_process_wait(&trace->printer);
+	start_printing(trace, files);
+	if (is_last && trace->printer.pid)
+		reader_process_wait(&trace->printer);
 }

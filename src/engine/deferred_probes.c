@@ -78,12 +78,15 @@ static int find_library(const struct deferred_probes *deferred, const char *path
 /* A program may have an allocator linked in. */
 static bool is_executable_of(u32 pid, int fd)
 {
-	struct stat file, program;
+	struct statx file, program;
 	char path[WORD_BYTES];
 
 	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
-	return !stat(path, &program) && !fstat(fd, &file) && file.st_dev == program.st_dev &&
-	       file.st_ino == program.st_ino;
+	/* As the kernel has it: a file system that does not answer is not asked. */
+	return !statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &program) &&
+	       !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &file) &&
+	       file.stx_dev_major == program.stx_dev_major &&
+	       file.stx_dev_minor == program.stx_dev_minor && file.stx_ino == program.stx_ino;
 }
 
 /* Where each return is one trap more, it is one of every function. */

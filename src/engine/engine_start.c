@@ -34,6 +34,8 @@ int engine_start(struct engine *engine)
 		err = queue_create(PLAN_QUEUE_BYTES, &engine->queue);
 	if (!err)
 		err = helpers_start(&engine->helpers, engine->queue);
+	if (!err)
+		err = queue_keep_from_children(engine->queue);
 	if (!err && options->command)
 		err = target_hold(&engine->target, options->command,
 				  &engine->stop_signals.inherited);

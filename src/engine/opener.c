@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <linux/capability.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -17,24 +16,11 @@
 #include "../base/sandbox.h"
 #include "../base/capabilities.h"
 #include "../base/spawner.h"
+#include "hang_budget.h"
 #include "opener_inside.h"
 
-#define RETRY_NS (1 * NS_PER_S)	 /* after an opener could not be started */
-#define HUNG_NS	 (60 * NS_PER_S) /* that what hung twice is left alone */
-#define HUNG_MAX 16
-
-/* What many hanging files may take from the measurement: 4 x 100 ms in 10 s. */
-#define HANGS_NS  (10 * NS_PER_S)
-#define HANGS_MAX 4
-
-#define WHO "process that opens files"
-
-/* A file system, or the process that hung before its file system was known. */
-struct hung {
-	u64 dev;
-	u32 pid;
-	u64 until_ns;
-};
+#define RETRY_NS (1 * NS_PER_S) /* after an opener could not be started */
+#define WHO	 "process that opens files"
 
 struct opener {
 	struct spawner *spawner;
@@ -45,12 +31,7 @@ struct opener {
 	u32 serial;	  /* of the last request; a reply echoes it */
 	u32 pid;	  /* the process that the calls are about; 0: none */
 	bool has_process; /* the opener that lives knows it */
-	struct hung hung[HUNG_MAX];
-	size_t hung_next;
-	int abandoned[HUNG_MAX]; /* openers that were killed in a hang: pid_fds */
-	size_t abandoned_count;
-	u64 hangs_since_ns;
-	u32 hangs; /* since then */
+	struct hang_budget budget;
 	struct opener_counts counts;
 	u64 ended_cpu_ns; /* of openers before this one */
 	u64 cpu_ns;	  /* of this one, when last read */
@@ -104,8 +85,7 @@ void opener_stop(struct opener *opener)
 	if (!opener)
 		return;
 	helper_kill(&opener->helper);
-	while (opener->abandoned_count)
-		close(opener->abandoned[--opener->abandoned_count]);
+	hang_budget_close(&opener->budget);
 	sandbox_report(opener->notes, WHO);
 	free(opener);
 }
@@ -143,74 +123,10 @@ void opener_counts(const struct opener *opener, struct opener_counts *ret_counts
 	*ret_counts = opener->counts;
 }
 
-/* --- what hangs --- */
-
 /* Files on a block device do not hang without the host's doing so. */
 static bool may_hang(u64 dev)
 {
 	return !major(dev);
-}
-
-/* A kill does not end a process that the kernel keeps waiting. */
-static void abandon_helper(struct opener *opener)
-{
-	u64 now_ns = clock_now_ns();
-
-	opener->counts.hangs++;
-	if (now_ns - opener->hangs_since_ns >= HANGS_NS) {
-		opener->hangs_since_ns = now_ns;
-		opener->hangs = 0;
-	}
-	opener->hangs++;
-	if (opener->abandoned_count < HUNG_MAX)
-		opener->abandoned[opener->abandoned_count++] = dup(opener->helper.pid_fd);
-}
-
-static void forget_ended(struct opener *opener)
-{
-	for (size_t i = opener->abandoned_count; i > 0; i--) {
-		struct pollfd ended = {.fd = opener->abandoned[i - 1], .events = POLLIN};
-
-		if (poll(&ended, 1, 0) != 1)
-			continue;
-		close(ended.fd);
-		opener->abandoned[i - 1] = opener->abandoned[--opener->abandoned_count];
-	}
-}
-
-/* No more time, or no more processes, for what may hang. */
-static bool is_exhausted(struct opener *opener)
-{
-	forget_ended(opener);
-	return opener->abandoned_count == HUNG_MAX ||
-	       (opener->hangs >= HANGS_MAX && clock_now_ns() - opener->hangs_since_ns < HANGS_NS);
-}
-
-static struct hung *find_hung(struct opener *opener, u64 dev, u32 pid)
-{
-	for (size_t i = 0; i < HUNG_MAX; i++)
-		if (opener->hung[i].until_ns && opener->hung[i].dev == dev &&
-		    opener->hung[i].pid == pid)
-			return &opener->hung[i];
-	return NULL;
-}
-
-static void leave_alone(struct opener *opener, u64 dev, u32 pid)
-{
-	struct hung *hung = find_hung(opener, dev, pid);
-
-	if (hung)
-		hung->until_ns = clock_now_ns() + HUNG_NS;
-	else
-		opener->hung[opener->hung_next++ % HUNG_MAX] =
-			(struct hung){dev, pid, clock_now_ns() + OPENER_RETRY_NS};
-}
-
-static bool is_left_alone(struct opener *opener, u64 dev, u32 pid)
-{
-	const struct hung *hung = find_hung(opener, dev, pid);
-
-	return hung && clock_now_ns() < hung->until_ns;
 }
 
 /* --- one call --- */
@@ -259,8 +175,10 @@ static int receive(struct opener *opener, int deadline_ms, struct opener_reply *
 	}
 	if (got == sizeof(*ret_reply) && ret_reply->serial == opener->serial)
 		return 0;
-	if (got == -ETIMEDOUT)
-		abandon_helper(opener);
+	if (got == -ETIMEDOUT) {
+		opener->counts.hangs++;
+		hang_budget_take(&opener->budget, opener->helper.pid_fd);
+	}
 	lose_helper(opener);
 	return got == -ETIMEDOUT ? -EBUSY : -EPIPE;
 }
@@ -285,9 +203,9 @@ static int deadline_of(struct opener *opener, const struct opener_request *reque
 
 	if (request->what == OPENER_MAPPED_FILE && !may_hang(dev))
 		return OPENER_PATIENCE_MS;
-	if (request->what == OPENER_MAPPED_FILE && !find_hung(opener, dev, 0))
+	if (request->what == OPENER_MAPPED_FILE && !hang_budget_knows(&opener->budget, dev, 0))
 		return OPENER_FIRST_MS;
-	if (request->what == OPENER_FACTS && !find_hung(opener, 0, opener->pid))
+	if (request->what == OPENER_FACTS && !hang_budget_knows(&opener->budget, 0, opener->pid))
 		return OPENER_FIRST_MS;
 	return OPENER_DEADLINE_MS;
 }
@@ -359,7 +277,7 @@ static int receive_facts(struct opener *opener, const struct unwinding_file *fil
 		err = receive(opener, deadline_ms, &reply, &fd);
 		if (err == -EBUSY) {
 			ret_facts[i] = (struct file_facts){.refusal = FILE_UNREACHABLE};
-			leave_alone(opener, 0, opener->pid);
+			hang_budget_leave_alone(&opener->budget, 0, opener->pid);
 			return (int)i + 1;
 		}
 		if (!err && reply.err && !refusal)
@@ -379,7 +297,7 @@ int opener_facts(struct opener *opener, const struct unwinding_file *files, u32 
 
 	if (count > UNWINDING_FILES_MAX)
 		return -E2BIG;
-	if (is_left_alone(opener, 0, opener->pid))
+	if (hang_budget_is_left_alone(&opener->budget, 0, opener->pid))
 		for (; known < count; known++)
 			ret_facts[known] = (struct file_facts){.refusal = FILE_UNREACHABLE};
 	while (known < count) {
@@ -405,21 +323,36 @@ int opener_mapped_file(struct opener *opener, const struct unwinding_file *where
 	if (facts->refusal != FILE_TAKEN)
 		return -1;
 	facts->refusal = FILE_UNREACHABLE;
-	if (is_left_alone(opener, facts->key.dev, 0) ||
-	    (may_hang(facts->key.dev) && is_exhausted(opener)))
+	if (hang_budget_is_left_alone(&opener->budget, facts->key.dev, 0) ||
+	    (may_hang(facts->key.dev) && hang_budget_is_exhausted(&opener->budget)))
 		return -1;
 	request.files[0] = *where;
 	err = recall_process(opener);
 	if (!err)
 		err = exchange(opener, &request, &reply, &fd);
 	if (err == -EBUSY)
-		leave_alone(opener, facts->key.dev, 0);
+		hang_budget_leave_alone(&opener->budget, facts->key.dev, 0);
 	if (err == -EBUSY || err == -ESRCH)
 		return -1;
 	facts->refusal = reply.facts.refusal;
 	if (fd < 0 && facts->refusal == FILE_TAKEN)
 		facts->refusal = FILE_UNREACHABLE;
 	return fd;
+}
+
+/* By its name, in the root of a process: which file system that is on is not known before. */
+static int open_by_name(struct opener *opener, u32 pid, const struct opener_request *request,
+			int *ret_fd)
+{
+	struct opener_reply reply;
+	int err;
+
+	if (hang_budget_is_left_alone(&opener->budget, DEV_BY_NAME, pid))
+		return -EBUSY;
+	err = exchange(opener, request, &reply, ret_fd);
+	if (err == -EBUSY)
+		hang_budget_leave_alone(&opener->budget, DEV_BY_NAME, pid);
+	return err;
 }
 
 int opener_debug_file(struct opener *opener, const u8 *build_id, size_t size, bool is_trusted)
@@ -429,7 +362,6 @@ int opener_debug_file(struct opener *opener, const u8 *build_id, size_t size, bo
 		.is_trusted = is_trusted,
 		.build_id_size = (u32)size,
 	};
-	struct opener_reply reply;
 	int fd = -1, err;
 
 	if (size > BUILD_ID_MAX)
@@ -437,14 +369,16 @@ int opener_debug_file(struct opener *opener, const u8 *build_id, size_t size, bo
 	memcpy(request.build_id, build_id, size);
 	err = recall_process(opener);
 	if (!err)
-		err = exchange(opener, &request, &reply, &fd);
+		err = open_by_name(opener, opener->pid, &request, &fd);
 	return err ? err : fd;
 }
 
 int opener_perf_map(struct opener *opener, u32 pid, struct target_map *ret_map)
 {
 	const struct opener_request request = {.what = OPENER_PERF_MAP, .pid = pid};
-	struct opener_reply reply;
 
-	return exchange(opener, &request, &reply, &ret_map->fd);
+	/* It is looked for again in each window; a debug file is once, and so is not held back. */
+	if (hang_budget_is_exhausted(&opener->budget))
+		return -EBUSY;
+	return open_by_name(opener, pid, &request, &ret_map->fd);
 }

@@ -86,6 +86,8 @@ static void take_facts(struct target_files *files, int proc_fd, const struct sta
 		ret_facts->refusal = FILE_MAY_BLOCK;
 }
 
+/* As the kernel has it: who serves a file system from elsewhere, and may not answer, is not asked.
+ */
 static int ask(int dir_fd, const char *path, int flags, struct statx *ret_st)
 {
 	return statx(dir_fd, path, flags | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, ret_st) ? -errno
@@ -321,23 +323,23 @@ int target_map_open(struct target_files *files, u32 pid, struct target_map *ret_
 
 bool target_map_is_removed(const struct target_map *map)
 {
-	struct stat st;
+	struct statx st;
 
-	return map->fd >= 0 && !fstat(map->fd, &st) && !st.st_nlink;
+	return map->fd >= 0 && !ask(map->fd, "", AT_EMPTY_PATH, &st) && !st.stx_nlink;
 }
 
 bool target_map_has_changed(struct target_map *map)
 {
-	struct stat st;
+	struct statx st;
 	u64 mtime_ns;
 
-	if (map->fd < 0 || fstat(map->fd, &st))
+	if (map->fd < 0 || ask(map->fd, "", AT_EMPTY_PATH, &st))
 		return false;
-	mtime_ns = (u64)st.st_mtim.tv_sec * NS_PER_S + (u64)st.st_mtim.tv_nsec;
-	if (mtime_ns == map->mtime_ns && (u64)st.st_size == map->size)
+	mtime_ns = (u64)st.stx_mtime.tv_sec * NS_PER_S + st.stx_mtime.tv_nsec;
+	if (mtime_ns == map->mtime_ns && st.stx_size == map->size)
 		return false;
 	map->mtime_ns = mtime_ns;
-	map->size = (u64)st.st_size;
+	map->size = st.stx_size;
 	return true;
 }
 

@@ -95,6 +95,11 @@ void queue_destroy(struct queue *queue)
 	free(queue);
 }
 
+int queue_keep_from_children(struct queue *queue)
+{
+	return madvise(queue->shared, queue->mapped, MADV_DONTFORK) ? -errno : 0;
+}
+
 static struct slot *slot_at(const struct queue *queue, u64 position)
 {
 	return (struct slot *)(queue->ring + (position & (queue->bytes - 1)));

@@ -24,6 +24,7 @@ struct queue;
 /* bytes is a power of two within the limits. Made before the worker is forked: 0 or -errno. */
 int queue_create(size_t bytes, struct queue **ret_queue);
 void queue_destroy(struct queue *queue);
+int queue_keep_from_children(struct queue *queue); /* that are forked from now on: 0 or -errno */
 
 /* Producer's side. */
 bool queue_push(struct queue *queue, const void *data, size_t size, u64 now_ns);

@@ -45,8 +45,8 @@ for by in alloc_small alloc_middle alloc_large alloc_kept alloc_aligned alloc_gr
 done
 check "calls are counted exactly" test "$(measured all bytes alloc_small count)" = "$(truth all count.alloc_small)"
 check "mmap's address space is exact" same all asked alloc_mapped
-check "resident memory grows by what was touched" same all resident alloc_mapped 0.02
-check "large allocations of the kernel's own are exact" same all kernel alloc_pipe 0.05 # and slabs, now and then
+check "resident memory grows by what was touched, within 2 %" same all resident alloc_mapped 0.02
+check "large allocations of the kernel's own are within 5 %" same all kernel alloc_pipe 0.05 # and slabs, now and then
 check "what was freed is all but what was kept" test "$(measured all freed alloc_large sum_bytes) \
 $(measured all freed alloc_small sum_bytes) $(measured all freed alloc_kept sum_bytes)" = \
 	"$(truth all bytes.alloc_large) $(truth all bytes.alloc_small) 0"
@@ -121,7 +121,7 @@ large_program() {
 	awk -v seconds="$seconds" 'BEGIN { exit !(seconds < 3) }' && [ "$(windows_ms node)" -lt 2000 ]
 }
 if command -v node >/dev/null; then
-	check "looking for malloc in a program of 100 MB delays no window" large_program
+	check "looking for malloc in a program of 100 MB takes less than 3 s of CPU time, and no window is 2 s long" large_program
 else
 	echo "ok - malloc in a program of 100 MB # SKIP node is not installed"
 fi

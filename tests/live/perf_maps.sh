@@ -63,14 +63,14 @@ most_kb() { sort -n "$work/kb" | tail -1; }
 # All names of these files take 170 MB. While a part of them is joined to the others there are two copies of it.
 bounded() {
 	echo "$(most_kb) KB"
-	[ "$(most_kb)" -gt 0 ] && [ "$(most_kb)" -lt $((190 * 1024)) ]
+	[ "$(most_kb)" -gt 0 ] && [ "$(most_kb)" -lt $((130 * 1024)) ]
 }
 refused() { python3 -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute(
 	"select value from meta where key = ?", ("jit_names_refused",)).fetchone())' "$work/jit.dwell"; }
 
 start
 check "a recording beside $PROCESSES processes with large perf maps" record
-check "names of one user take a part of the memory" bounded
+check "names of one user take a part of the memory: the symbolizer has less than 130 MB" bounded
 check "those without room are counted" test "$(refused)" -gt $((LINES * PROCESSES / 4))
 check "and the report says so" grep -q "lines of JIT compilers' /tmp/perf-PID.map files did not fit" \
 	<("$DWELL" report "$work/jit.dwell" --json)

@@ -58,7 +58,7 @@ slept=$(sum "SELECT ifnull(sum(ns), 0) FROM ledger WHERE state IN (SELECT id FRO
 	AND thread IN (SELECT id FROM threads WHERE comm = 'oracle')" \
 	"$work"/one.*.dwell)
 truth=$(awk '{ sum += $2 } END { printf "%.0f", sum }' "$work/truth")
-check "joined: it slept $slept ns, itself $truth" test $((slept * 100)) -ge $((truth * 97)) -a $((slept * 100)) -le $((truth * 105))
+check "joined: it slept $slept ns, 97 to 105 % of $truth by its own clock" test $((slept * 100)) -ge $((truth * 97)) -a $((slept * 100)) -le $((truth * 105))
 first=$work/one.0001.dwell last=$(find "$work" -name 'one.*.dwell' | sort | tail -n 1)
 id=$(sql "$last" "SELECT min(id) FROM threads")
 wall=$(sum "SELECT ifnull(sum(ns), 0) FROM ledger WHERE thread = $id" "$work"/one.*.dwell)

@@ -189,12 +189,13 @@ growth() {
 }
 # grows_little PERCENT KB: or less than 1 MB, of a process that is small
 grows_little() { awk -v most="$growth_most" -v growth="$1" -v kb="$2" 'BEGIN { exit !(growth < most || kb < 1024) }'; }
+# Of each binary that is known there is one: the last 128, and those of the last 5 s
+descriptors_most=$((128 + 5 * 300 + 200))
 growth >"$work/growth"
-check "memory was seen of each of dwell's processes" test "$(wc -l <"$work/growth")" -ge 3
+check "memory was seen of 3 or more of dwell's processes, from the beginning to the end" test "$(wc -l <"$work/growth")" -ge 3
 while read -r pid name descriptors before after percent; do
-	check "memory of process $pid, $name, grows by less than $growth_most % from second $judged_from on: $before KB, then $after KB ($percent %)" \
+	check "memory of process $pid, $name, grows by less than $growth_most %, or 1 MB, from second $judged_from on: $before KB, then $after KB ($percent %)" \
 		grows_little "$percent" $((after - before))
-	# Of each binary that is known there is one: the last 128, and those of the last 5 s
-	check "process $pid has at most $descriptors descriptors" test "$descriptors" -lt $((128 + 5 * 300 + 200))
+	check "process $pid has $descriptors descriptors, less than $descriptors_most" test "$descriptors" -lt $descriptors_most
 done <"$work/growth"
 finish

@@ -144,6 +144,35 @@ locked_until_the_end() {
 }
 check "--slow: the session is locked until it is complete" locked_until_the_end
 
+# Who reads the calls may pause, as a pager does: windows end on time, and the calls are printed later. Meanwhile the
+# process that prints is there to be looked at.
+late_reader() {
+	local dwell printer late_ms told
+	rm -f "$file"
+	"$DWELL" trace -q --slow 1ms -o "$file" -u "$ORACLE:traced_sleep" -- \
+		sh -c 'for i in 1 2 3 4 5; do "$0" traced-calls; sleep 1; done' "$ORACLE" >/dev/null 2> >(
+		sleep 8
+		cat >"$work/out"
+		touch "$work/read"
+	) &
+	dwell=$!
+	sleep 4
+	printer=$(pgrep -P "$dwell" -x dwell)
+	grep ' [r-][w-][x-]s ' "/proc/$printer/maps" >"$work/shared"
+	wait "$dwell"
+	until [ -e "$work/read" ]; do sleep 0.1; done
+	told=$(grep -c 'ms  oracle:traced_sleep' "$work/out")
+	late_ms=$(sqlite3 "$file" 'SELECT max(end_ns - begin_ns) / 1000000 - 1000 FROM windows')
+	echo "$told of 1000 calls in $(stat -c %s "$work/out") bytes; the longest window is $late_ms ms late"
+	[ "$told" -eq 1000 ] && [ "$(stat -c %s "$work/out")" -gt 131072 ] && [ "$late_ms" -le 100 ]
+}
+check "--slow: no window is late by more than 100 ms while nobody reads the calls" late_reader
+no_kernel_memory() {
+	cat "$work/shared"
+	[ -s "$work/shared" ] && ! grep anon_inode: "$work/shared"
+}
+check "--slow: who prints the calls has no map of the kernel's in its memory" no_kernel_memory
+
 # --- between probes
 
 trace --from "u:$ORACLE:traced_read" --to "u:$ORACLE:traced_write" --key arg1 -- "$ORACLE" traced-span

@@ -117,6 +117,7 @@ static void a_hang_ends_at_the_deadline(void **state)
 	waited_ns = clock_now_ns() - begin_ns;
 	assert_int_equal(facts.refusal, FILE_UNREACHABLE);
 	assert_true(waited_ns >= OPENER_FIRST_MS * NS_PER_MS);
+	assert_true(waited_ns < 2 * OPENER_PATIENCE_MS * NS_PER_MS);
 	opener_counts(opener, &counts);
 	assert_int_equal(counts.hangs, 1);
 	assert_int_equal(opener_pid(opener), 0);
@@ -133,6 +134,30 @@ static void a_hang_ends_at_the_deadline(void **state)
 	assert_int_equal(facts.refusal, FILE_UNREACHABLE);
 	opener_counts(opener, &counts);
 	assert_int_equal(counts.hangs, 1);
+}
+
+/* A perf map that hangs is left alone for a while; all else of that process goes on. */
+static void a_perf_map_that_hangs_is_left_alone(void **state)
+{
+	struct unwinding_file file = find_own_code();
+	struct target_map map = {.fd = -1};
+	struct opener_counts counts;
+	struct file_facts facts;
+	int maps_fd = -1;
+
+	(void)state;
+	assert_int_equal(opener_process(opener, (u32)getpid(), &maps_fd), 0);
+	close(maps_fd);
+	assert_int_equal(kill(opener_pid(opener), SIGSTOP), 0);
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(opener_perf_map(opener, (u32)getpid(), &map), -EBUSY);
+	assert_int_equal(map.fd, -1);
+	opener_counts(opener, &counts);
+	assert_int_equal(counts.hangs, 1);
+	assert_int_equal(opener_process(opener, (u32)getpid(), &maps_fd), 0);
+	close(maps_fd);
+	assert_int_equal(opener_facts(opener, &file, 1, &facts), 0);
+	assert_int_equal(facts.refusal, FILE_TAKEN);
 }
 
 static void facts_of_the_rest_come_after_a_hang(void **state)
@@ -183,6 +208,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(opens_a_mapped_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(is_replaced_when_killed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_hang_ends_at_the_deadline, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_perf_map_that_hangs_is_left_alone, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(facts_of_the_rest_come_after_a_hang, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_refusal_leaves_no_reply, set_up, tear_down),

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hang_budget.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include "../base/clock.h"
+#include "opener.h"
+
+#define HUNG_NS (60 * NS_PER_S) /* that what hung twice is left alone */
+
+/* What many hanging files may take from the measurement: 4 x 100 ms in 10 s. */
+#define HANGS_NS  (10 * NS_PER_S)
+#define HANGS_MAX 4
+
+void hang_budget_take(struct hang_budget *budget, int pid_fd)
+{
+	u64 now_ns = clock_now_ns();
+
+	if (now_ns - budget->hangs_since_ns >= HANGS_NS) {
+		budget->hangs_since_ns = now_ns;
+		budget->hangs = 0;
+	}
+	budget->hangs++;
+	if (budget->abandoned_count < HUNG_MAX)
+		budget->abandoned[budget->abandoned_count++] = dup(pid_fd);
+}
+
+static void forget_ended(struct hang_budget *budget)
+{
+	for (size_t i = budget->abandoned_count; i > 0; i--) {
+		struct pollfd ended = {.fd = budget->abandoned[i - 1], .events = POLLIN};
+
+		if (poll(&ended, 1, 0) != 1)
+			continue;
+		close(ended.fd);
+		budget->abandoned[i - 1] = budget->abandoned[--budget->abandoned_count];
+	}
+}
+
+bool hang_budget_is_exhausted(struct hang_budget *budget)
+{
+	forget_ended(budget);
+	return budget->abandoned_count == HUNG_MAX ||
+	       (budget->hangs >= HANGS_MAX && clock_now_ns() - budget->hangs_since_ns < HANGS_NS);
+}
+
+static const struct hung *find(const struct hang_budget *budget, u64 dev, u32 pid)
+{
+	for (size_t i = 0; i < HUNG_MAX; i++)
+		if (budget->hung[i].until_ns && budget->hung[i].dev == dev &&
+		    budget->hung[i].pid == pid)
+			return &budget->hung[i];
+	return NULL;
+}
+
+bool hang_budget_knows(const struct hang_budget *budget, u64 dev, u32 pid)
+{
+	return find(budget, dev, pid);
+}
+
+void hang_budget_leave_alone(struct hang_budget *budget, u64 dev, u32 pid)
+{
+	const struct hung *known = find(budget, dev, pid);
+
+	if (known)
+		budget->hung[known - budget->hung].until_ns = clock_now_ns() + HUNG_NS;
+	else
+		budget->hung[budget->hung_next++ % HUNG_MAX] =
+			(struct hung){dev, pid, clock_now_ns() + OPENER_RETRY_NS};
+}
+
+bool hang_budget_is_left_alone(const struct hang_budget *budget, u64 dev, u32 pid)
+{
+	const struct hung *known = find(budget, dev, pid);
+
+	return known && clock_now_ns() < known->until_ns;
+}
+
+void hang_budget_close(struct hang_budget *budget)
+{
+	while (budget->abandoned_count)
+		close(budget->abandoned[--budget->abandoned_count]);
+}

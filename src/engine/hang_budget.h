@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What files that hang may take from a measurement: what hung is left alone for a while, and many
+ * that hang have so many openers and so much time together. Called by the opener.
+ */
+#ifndef DWELL_ENGINE_HANG_BUDGET_H
+#define DWELL_ENGINE_HANG_BUDGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "../../abi/types.h"
+
+#define HUNG_MAX 16
+#define DEV_BY_NAME                                                                                \
+	UINT64_MAX /* no device: files that are looked for by name in a process's root */
+
+/* A file system; or, of a process, what hung before its file system was known. */
+struct hung {
+	u64 dev;
+	u32 pid;
+	u64 until_ns;
+};
+
+struct hang_budget {
+	struct hung hung[HUNG_MAX];
+	size_t hung_next;
+	int abandoned[HUNG_MAX]; /* openers that were killed in a hang: pid_fds */
+	size_t abandoned_count;
+	u64 hangs_since_ns;
+	u32 hangs; /* since then */
+};
+
+/* An opener hangs. A kill does not end a process that the kernel keeps waiting. */
+void hang_budget_take(struct hang_budget *budget, int pid_fd);
+
+/* No more time, or no more processes, for what may hang. */
+bool hang_budget_is_exhausted(struct hang_budget *budget);
+
+bool hang_budget_knows(const struct hang_budget *budget, u64 dev, u32 pid);
+void hang_budget_leave_alone(struct hang_budget *budget, u64 dev, u32 pid);
+bool hang_budget_is_left_alone(const struct hang_budget *budget, u64 dev, u32 pid);
+
+void hang_budget_close(struct hang_budget *budget);
+
+#endif
