@@ -34,6 +34,18 @@ static __always_inline u64 task_state(struct task_struct *task)
 	return ((struct task_struct___old *)(void *)task)->state;
 }
 
+/*
+ * A wake-up is under way on another CPU, or a rare change of the task's settings: that CPU holds
+ * this lock meanwhile. For tasks that the verifier trusts.
+ */
+static __always_inline bool task_is_being_woken(struct task_struct *task)
+{
+	struct task_struct___lock *locked = (void *)task;
+
+	return bpf_core_field_exists(locked->pi_lock.raw_lock.val.counter) &&
+	       locked->pi_lock.raw_lock.val.counter;
+}
+
 /* pid->numbers was an array of one and is a flexible array from 6.4: only its start is named. */
 static __always_inline struct upid *pid_numbers(struct pid *pid)
 {

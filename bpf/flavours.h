@@ -18,6 +18,16 @@ struct task_struct___old { /* before */
 	long state;
 };
 
+struct task_struct___lock { /* on kernels for several CPUs, where spin locks queue */
+	struct {
+		struct {
+			struct {
+				int counter;
+			} val;
+		} raw_lock;
+	} pi_lock;
+};
+
 struct task_struct___throttled { /* from 6.18: tasks are throttled, not whole queues */
 	bool throttled;
 };

@@ -189,6 +189,13 @@ static __always_inline void ledger_end_block(struct ledger_task *account, u64 un
 		ledger_begin_turn(account, over);
 }
 
+/* Nobody saw who ended this wait: what is left here is of one before. */
+static __always_inline void ledger_forget_waker(struct ledger_task *account)
+{
+	account->waker = account->waker_kind = account->wake_state = account->wake_holder = 0;
+	account->wake_object = account->wake_since_ns = 0;
+}
+
 /*
  * A block ends where the thread was woken; from there on it waited for a CPU, because of ran, the
  * thread that had it, or what kind says.
@@ -202,6 +209,8 @@ static __always_inline void ledger_end_wait(struct ledger_task *account, u32 ran
 
 	over->back_ns = now;
 	if (ledger_is_blocked(account->state)) {
+		if (!woken)
+			ledger_forget_waker(account);
 		ledger_end_block(account, woken && woken < now ? woken : now, is_told);
 		if (!woken)
 			return;
@@ -237,6 +246,8 @@ static __always_inline void ledger_end_wait_late(struct ledger_task *account, u6
 
 	account->missed++;
 	account->unnamed++;
+	if (!account->wake_ns)
+		ledger_forget_waker(account);
 	*over = (struct ledger_over){.back_ns = back_ns};
 	if (ledger_is_blocked(account->state)) {
 		over->block_state = ledger_state_by_end(account);
@@ -300,15 +311,19 @@ static __always_inline void ledger_end_turn(struct ledger_task *account, u64 now
 static __always_inline void ledger_switch_out(struct ledger_task *account, const struct wait *wait,
 					      struct ledger_stolen *stolen, u64 exec_ns, u64 now)
 {
+	bool is_woken;
+
 	if (ledger_is_open(account)) {
 		ledger_go_away(account, now);
 		return;
 	}
+	is_woken =
+		wait->is_woken && ledger_is_on_cpu(account) && account->wake_ns > account->last_ns;
 	ledger_open_waits(account);
 	ledger_end_run(account, stolen, exec_ns, now);
 	/* Tier B may have been switched off for it meanwhile. */
 	account->resume = ledger_is_split(account) ? account->state : (u32)STATE_CPU;
-	if (!wait->is_woken)
+	if (!is_woken)
 		account->wake_ns = 0; /* of something before */
 	account->waker_stack = 0;     /* likewise: nobody takes one before the state below */
 	account->has_chain = 0;
@@ -361,11 +376,20 @@ static __always_inline void ledger_switch_in(struct ledger_task *account, u32 ra
 	ledger_close_waits(account);
 }
 
+/*
+ * Of a wait, the first wake-up counts. One that comes to a thread on a CPU is of the wait that this
+ * is about to begin, or of none: so it takes the place of what woke the thread before.
+ */
+static __always_inline bool ledger_awaits_wake(const struct ledger_task *account)
+{
+	return !account->wake_ns || ledger_is_on_cpu(account);
+}
+
 /* Another CPU's doing: only what it knows is left; the account is not touched. */
 static __always_inline void ledger_wake(struct ledger_task *account, const struct wake *wake,
 					u64 now)
 {
-	if (account->wake_ns)
+	if (!ledger_awaits_wake(account))
 		return;
 	account->waker = wake->waker;
 	account->waker_kind = wake->kind;

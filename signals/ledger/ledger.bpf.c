@@ -79,7 +79,7 @@ static __noinline int leave_cpu(struct task_struct *task, struct ledger_cpu *cpu
 	if (nvcsw == account->nvcsw || !task_state(task))
 		wait.state = is_throttled(task) ? STATE_RUNQ_THROTTLED : STATE_RUNQ_PREEMPTED;
 	account->nvcsw = nvcsw;
-	wait.is_woken = (task_state(task) & TASK_WAKING) != 0;
+	wait.is_woken = (task_state(task) & TASK_WAKING) || task_is_being_woken(task);
 	if ((task_state(task) & TASK_DEAD) || (account->is_unwanted && !ledger_is_open(account))) {
 		ledger_finish(account, stolen, exec_ns, now);
 		if (account->is_left)

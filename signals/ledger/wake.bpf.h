@@ -203,7 +203,7 @@ static __always_inline bool wake(struct task_struct *task, const bool has_chains
 	bool is_long;
 	u64 now, sock;
 
-	if (!account || account->wake_ns || !live)
+	if (!account || !ledger_awaits_wake(account) || !live)
 		return false;
 	cpu = this_cpu_account();
 	now = bpf_ktime_get_ns();

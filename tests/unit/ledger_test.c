@@ -73,6 +73,46 @@ static void wait_is_split_where_it_was_woken(void **state)
 	assert_int_equal(account.missed, 0);
 }
 
+/* Its wake-up comes while it is still on its CPU, and has decided to sleep. */
+static void wake_up_may_come_before_the_switch(void **state)
+{
+	struct wait lock = {.state = STATE_BLOCKED_LOCK,
+			    .object = 77,
+			    .lock = LOCK_FUTEX,
+			    .ends = ENDS_IN_TIME,
+			    .is_woken = 1};
+
+	(void)state;
+	wait_for(STATE_BLOCKED_SLEEP, 0, 100, 1100);
+	woken(0, WAKER_TIMER, 1600);
+	get_cpu(100, 1650);
+	woken(7, WAKER_THREAD, 1700);
+	ledger_switch_out(&account, &lock, NULL, 160, 1710);
+	get_cpu(160, 1800);
+	assert_int_equal(account.over.block_state, STATE_BLOCKED_LOCK);
+	assert_int_equal(account.over.block_ns, 1); /* it is a wait, for who counts them */
+	assert_int_equal(account.ns[STATE_BLOCKED_LOCK], 0);
+	assert_int_equal(account.ns[STATE_RUNQ_WOKEN], 50 + 90);
+	assert_int_equal(account.waker, 7);
+}
+
+/* What woke it before, it was woken from: that ends no wait that begins later. */
+static void wake_up_is_of_one_wait(void **state)
+{
+	struct wait lock = {.state = STATE_BLOCKED_LOCK, .ends = ENDS_IN_TIME, .is_woken = 1};
+
+	(void)state;
+	wait_for(STATE_BLOCKED_SLEEP, 0, 100, 1100);
+	woken(0, WAKER_TIMER, 1600);
+	get_cpu(100, 1650);
+	ledger_switch_out(&account, &lock, NULL, 160, 1710); /* by what its lock says, woken */
+	assert_int_equal(account.wake_ns, 0);
+	get_cpu(160, 1800); /* its wake-up was missed */
+	assert_int_equal(account.over.block_state, STATE_BLOCKED_LOCK);
+	assert_int_equal(account.over.block_ns, 90);
+	assert_int_equal(account.waker_kind, WAKER_NONE);
+}
+
 /* Where nothing ran when the thread came back, what it left behind is not the next wait's. */
 static void stack_of_a_waker_is_of_its_wait(void **state)
 {
@@ -421,6 +461,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(wait_is_split_where_it_was_woken, start),
+		cmocka_unit_test_setup(wake_up_may_come_before_the_switch, start),
+		cmocka_unit_test_setup(wake_up_is_of_one_wait, start),
 		cmocka_unit_test_setup(stack_of_a_waker_is_of_its_wait, start),
 		cmocka_unit_test_setup(preempted_thread_waits_for_a_cpu, start),
 		cmocka_unit_test_setup(missed_switch_in_is_found_by_run_time, start),

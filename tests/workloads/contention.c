@@ -32,20 +32,21 @@ static void tell_lock(const char *name, const void *lock, struct count count)
  */
 static void take(pthread_mutex_t *lock, const long long *released_ns, struct count *count)
 {
+	long long delay = thread_delay(); /* reads a file, for which it may block itself */
 	long blocks = thread_blocks();
-	long long delay = thread_delay();
 	long long start = now(), end;
 
 	pthread_mutex_lock(lock);
 	end = now();
-	if (thread_blocks() == blocks)
+	blocks = thread_blocks() - blocks;
+	if (!blocks)
 		return;
 	if (released_ns && *released_ns > start)
 		end = *released_ns;
 	else
 		end -= thread_delay() - delay;
 	count->ns += end - start;
-	count->count += thread_blocks() - blocks;
+	count->count += blocks;
 }
 
 static void sleep_us(long us)
