@@ -2,6 +2,7 @@
 /* Processes that died are replaced while the measurement goes on. */
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../base/clock.h"
 #include "../base/log.h"
@@ -24,6 +25,13 @@ static bool may_replace(struct replacing *replacing)
 	return replacing->count < REPLACED_MAX;
 }
 
+static unsigned long long left_s(const struct replacing *replacing)
+{
+	u64 passed_ns = clock_now_ns() - replacing->since_ns;
+
+	return passed_ns < REPLACED_NS ? (REPLACED_NS - passed_ns) / NS_PER_S + 1 : 0;
+}
+
 static void tell(const struct engine *engine, const char *sentence)
 {
 	if (engine->options->show_progress)
@@ -31,11 +39,32 @@ static void tell(const struct engine *engine, const char *sentence)
 	log_info("%s", sentence);
 }
 
-static void give_up_symbolizer(struct engine *engine)
+/* There is none until its next minute begins. */
+static void pause_symbolizer(struct engine *engine)
 {
-	engine->replacing_symbolizer.is_given_up = true;
-	tell(engine, "new processes have no stacks from now on: the symbolizer process ended too "
-		     "often; dmesg may say why");
+	struct replacing *replacing = &engine->replacing_symbolizer;
+	char sentence[160];
+
+	if (replacing->is_given_up)
+		return;
+	replacing->is_given_up = true;
+	snprintf(sentence, sizeof(sentence),
+		 "new processes have no stacks for %llu s: the symbolizer process ended %d times "
+		 "within a minute; dmesg may say why",
+		 left_s(replacing), REPLACED_MAX);
+	tell(engine, sentence);
+}
+
+/* One that was ended in a read that hangs: its file system is left alone. */
+static bool leave_stalled_alone(struct helpers *helpers)
+{
+	struct worker_stall stall = worker_take_stall(helpers->symbolizer);
+
+	if (stall.pid_fd < 0)
+		return false;
+	opener_reader_hung(helpers->opener, stall.dev, stall.pid_fd);
+	close(stall.pid_fd);
+	return true;
 }
 
 /* It knows nothing: processes are looked at again, and names that were asked for are lost. */
@@ -43,10 +72,11 @@ static void replace_symbolizer(struct engine *engine)
 {
 	struct helpers *helpers = &engine->helpers;
 	struct replacing *replacing = &engine->replacing_symbolizer;
+	bool was_stalled = leave_stalled_alone(helpers);
 	int err;
 
 	if (!may_replace(replacing)) {
-		give_up_symbolizer(engine);
+		pause_symbolizer(engine);
 		return;
 	}
 	replacing->count++;
@@ -58,8 +88,11 @@ static void replace_symbolizer(struct engine *engine)
 	if (err)
 		return; /* the next time */
 	metadata_symbolizer_replaced(&engine->metadata);
-	tell(engine, "the symbolizer process ended and was replaced; stacks are incomplete for a "
-		     "moment, and some functions are not symbolized");
+	tell(engine,
+	     was_stalled ? "a file system did not answer within 2 s: the symbolizer process "
+			   "was replaced, and files there are not read until it answers"
+			 : "the symbolizer process ended and was replaced; stacks are incomplete "
+			   "for a moment, and some functions are not symbolized");
 }
 
 /* --- ingest --- */
@@ -121,8 +154,8 @@ void engine_replace_helpers(struct engine *engine)
 		return;
 	if (worker_has_ended(engine->helpers.ingest))
 		replace_ingest(engine);
-	if (!engine->replacing_symbolizer.is_given_up &&
-	    worker_has_ended(engine->helpers.symbolizer))
+	worker_end_stalled(engine->helpers.symbolizer);
+	if (worker_has_ended(engine->helpers.symbolizer))
 		replace_symbolizer(engine);
 }
 
@@ -133,7 +166,8 @@ void engine_wait_for_names(struct engine *engine)
 	bool is_told = false;
 	u32 pending = 0;
 
-	while (!worker_has_ended(engine->helpers.symbolizer) &&
+	while (!worker_end_stalled(engine->helpers.symbolizer) &&
+	       !worker_has_ended(engine->helpers.symbolizer) &&
 	       !worker_unwinding_pending(engine->helpers.ingest, &pending) && pending &&
 	       clock_now_ns() - begin_ns < NAMES_NS) {
 		if (!is_told && clock_now_ns() - begin_ns >= NS_PER_S) {

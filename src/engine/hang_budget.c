@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hang_budget.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -22,14 +23,17 @@ void hang_budget_take(struct hang_budget *budget, int pid_fd)
 		budget->hangs = 0;
 	}
 	budget->hangs++;
-	if (budget->abandoned_count < HUNG_MAX)
-		budget->abandoned[budget->abandoned_count++] = dup(pid_fd);
+	if (budget->abandoned_count == HUNG_MAX)
+		return;
+	pid_fd = fcntl(pid_fd, F_DUPFD_CLOEXEC, 0);
+	if (pid_fd >= 0)
+		budget->abandoned[budget->abandoned_count++] = (struct abandoned){.pid_fd = pid_fd};
 }
 
 static void forget_ended(struct hang_budget *budget)
 {
 	for (size_t i = budget->abandoned_count; i > 0; i--) {
-		struct pollfd ended = {.fd = budget->abandoned[i - 1], .events = POLLIN};
+		struct pollfd ended = {.fd = budget->abandoned[i - 1].pid_fd, .events = POLLIN};
 
 		if (poll(&ended, 1, 0) != 1)
 			continue;
@@ -62,7 +66,13 @@ bool hang_budget_knows(const struct hang_budget *budget, u64 dev, u32 pid)
 void hang_budget_leave_alone(struct hang_budget *budget, u64 dev, u32 pid)
 {
 	const struct hung *known = find(budget, dev, pid);
+	struct abandoned *last =
+		budget->abandoned_count ? &budget->abandoned[budget->abandoned_count - 1] : NULL;
 
+	if (last && !last->dev && !last->pid) {
+		last->dev = dev;
+		last->pid = pid;
+	}
 	if (known)
 		budget->hung[known - budget->hung].until_ns = clock_now_ns() + HUNG_NS;
 	else
@@ -70,15 +80,25 @@ void hang_budget_leave_alone(struct hang_budget *budget, u64 dev, u32 pid)
 			(struct hung){dev, pid, clock_now_ns() + OPENER_RETRY_NS};
 }
 
-bool hang_budget_is_left_alone(const struct hang_budget *budget, u64 dev, u32 pid)
+/* The kernel still keeps the one that hung there. */
+static bool still_hangs(struct hang_budget *budget, u64 dev, u32 pid)
+{
+	forget_ended(budget);
+	for (size_t i = 0; i < budget->abandoned_count; i++)
+		if (budget->abandoned[i].dev == dev && budget->abandoned[i].pid == pid)
+			return true;
+	return false;
+}
+
+bool hang_budget_is_left_alone(struct hang_budget *budget, u64 dev, u32 pid)
 {
 	const struct hung *known = find(budget, dev, pid);
 
-	return known && clock_now_ns() < known->until_ns;
+	return (known && clock_now_ns() < known->until_ns) || still_hangs(budget, dev, pid);
 }
 
 void hang_budget_close(struct hang_budget *budget)
 {
 	while (budget->abandoned_count)
-		close(budget->abandoned[--budget->abandoned_count]);
+		close(budget->abandoned[--budget->abandoned_count].pid_fd);
 }

@@ -22,24 +22,32 @@ struct hung {
 	u64 until_ns;
 };
 
+/* A process that was killed in a hang; the kernel keeps it as long as it waits. */
+struct abandoned {
+	int pid_fd;
+	u64 dev; /* as above, if it was left alone then; else 0 ... */
+	u32 pid; /* ... and 0 */
+};
+
 struct hang_budget {
 	struct hung hung[HUNG_MAX];
 	size_t hung_next;
-	int abandoned[HUNG_MAX]; /* openers that were killed in a hang: pid_fds */
+	struct abandoned abandoned[HUNG_MAX];
 	size_t abandoned_count;
 	u64 hangs_since_ns;
 	u32 hangs; /* since then */
 };
 
-/* An opener hangs. A kill does not end a process that the kernel keeps waiting. */
+/* A process hangs. A kill does not end one that the kernel keeps waiting. */
 void hang_budget_take(struct hang_budget *budget, int pid_fd);
 
 /* No more time, or no more processes, for what may hang. */
 bool hang_budget_is_exhausted(struct hang_budget *budget);
 
 bool hang_budget_knows(const struct hang_budget *budget, u64 dev, u32 pid);
+/* For a while; and as long as the one is there that hung there, if it was taken just now. */
 void hang_budget_leave_alone(struct hang_budget *budget, u64 dev, u32 pid);
-bool hang_budget_is_left_alone(const struct hang_budget *budget, u64 dev, u32 pid);
+bool hang_budget_is_left_alone(struct hang_budget *budget, u64 dev, u32 pid);
 
 void hang_budget_close(struct hang_budget *budget);
 

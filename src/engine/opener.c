@@ -8,9 +8,9 @@
 #include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "../base/blocked_read.h"
 #include "../base/clock.h"
 #include "../base/socket.h"
 #include "../base/sandbox.h"
@@ -123,10 +123,11 @@ void opener_counts(const struct opener *opener, struct opener_counts *ret_counts
 	*ret_counts = opener->counts;
 }
 
-/* Files on a block device do not hang without the host's doing so. */
-static bool may_hang(u64 dev)
+void opener_reader_hung(struct opener *opener, u64 dev, int pid_fd)
 {
-	return !major(dev);
+	opener->counts.hangs++;
+	hang_budget_take(&opener->budget, pid_fd);
+	hang_budget_leave_alone(&opener->budget, dev, 0);
 }
 
 /* --- one call --- */
@@ -201,7 +202,7 @@ static int deadline_of(struct opener *opener, const struct opener_request *reque
 {
 	u64 dev = request->facts.key.dev;
 
-	if (request->what == OPENER_MAPPED_FILE && !may_hang(dev))
+	if (request->what == OPENER_MAPPED_FILE && !blocked_read_may_hang(dev))
 		return OPENER_PATIENCE_MS;
 	if (request->what == OPENER_MAPPED_FILE && !hang_budget_knows(&opener->budget, dev, 0))
 		return OPENER_FIRST_MS;
@@ -324,7 +325,7 @@ int opener_mapped_file(struct opener *opener, const struct unwinding_file *where
 		return -1;
 	facts->refusal = FILE_UNREACHABLE;
 	if (hang_budget_is_left_alone(&opener->budget, facts->key.dev, 0) ||
-	    (may_hang(facts->key.dev) && hang_budget_is_exhausted(&opener->budget)))
+	    (blocked_read_may_hang(facts->key.dev) && hang_budget_is_exhausted(&opener->budget)))
 		return -1;
 	request.files[0] = *where;
 	err = recall_process(opener);

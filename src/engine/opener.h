@@ -40,12 +40,18 @@ pid_t opener_pid(const struct opener *opener);
 void opener_add_cost(struct opener *opener, struct cost *cost);
 
 struct opener_counts {
-	u64 hangs;    /* calls that were not answered in time: the opener was killed */
+	u64 hangs;    /* that were not answered in time: the opener, or who read, was killed */
 	u64 replaced; /* openers that were started after the first */
 };
 
 u64 opener_hangs(const struct opener *opener);
 void opener_counts(const struct opener *opener, struct opener_counts *ret_counts);
+
+/*
+ * Another process, this one, was killed while it read from this device, which did not answer: its
+ * files are left alone for a while, and as long as the process is there still.
+ */
+void opener_reader_hung(struct opener *opener, u64 dev, int pid_fd);
 
 /* --- what target_files.h does, there; -EBUSY: it did not answer in time --- */
 

@@ -2,11 +2,14 @@
 #include "worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "../base/blocked_read.h"
 #include "../base/child.h"
 #include "../base/clock.h"
 #include "../base/socket.h"
@@ -15,6 +18,8 @@
 
 #define CALL_TIMEOUT_MS 5000
 #define STOP_GRACE_NS	(500 * NS_PER_MS)
+#define STALL_NS	(2 * NS_PER_S) /* in one read of a file system that may never answer */
+#define STALL_LOOK_NS	(250 * NS_PER_MS)
 
 struct worker {
 	struct child child;	 /* if it was forked here */
@@ -26,8 +31,11 @@ struct worker {
 	const struct worker_setup *setup;
 	struct worker_setup own_setup; /* if it was forked here */
 	u32 serial;
-	int failure;   /* -errno of the exchange that failed; 0: it answers */
-	bool is_asked; /* a reply is waited for */
+	int failure;		  /* -errno of the exchange that failed; 0: it answers */
+	bool is_asked;		  /* a reply is waited for */
+	struct blocked_read read; /* that it was in when last looked at */
+	u64 read_since_ns, looked_ns;
+	struct worker_stall stall; /* that it was ended in */
 	struct worker_meanwhile meanwhile;
 };
 
@@ -67,6 +75,7 @@ int worker_start(struct queue *queue, const worker_job *jobs, size_t job_count,
 	worker->sock = worker->child.sock;
 	worker->pid = worker->child.pid;
 	worker->meanwhile.fd = -1;
+	worker->stall.pid_fd = -1;
 	*ret_worker = worker;
 	return 0;
 }
@@ -109,6 +118,7 @@ static int fork_again(struct worker *worker)
 	worker->sock = worker->helper.sock;
 	worker->pid = worker->helper.pid;
 	worker->failure = 0;
+	worker->read = (struct blocked_read){0};
 	return 0;
 }
 
@@ -124,6 +134,7 @@ int worker_spawn(struct spawner *spawner, size_t place, const struct spawner_rol
 	worker->place = place;
 	worker->setup = role->context;
 	worker->meanwhile.fd = -1;
+	worker->stall.pid_fd = -1;
 	err = fork_again(worker);
 	if (err) {
 		free(worker);
@@ -144,7 +155,7 @@ int worker_replace(struct worker *worker)
 	return fork_again(worker);
 }
 
-/* --- calls --- */
+/* --- what becomes of it --- */
 
 void worker_watch(struct worker *worker, const struct worker_meanwhile *meanwhile)
 {
@@ -187,13 +198,79 @@ static u64 do_due(struct worker *worker, u64 latest)
 	return next < latest ? next : latest;
 }
 
+/* --- one that reads files may wait for ever --- */
+
+static void end_at_once(struct worker *worker)
+{
+	if (worker->spawner)
+		helper_kill(&worker->helper);
+	else
+		kill(worker->pid, SIGKILL);
+}
+
+/* The kernel may keep it: so its descriptor tells when it is gone. */
+static void note_stall(struct worker *worker)
+{
+	if (worker->stall.pid_fd >= 0)
+		close(worker->stall.pid_fd);
+	worker->stall.dev = worker->read.dev;
+	worker->stall.pid_fd = fcntl(worker->helper.pid_fd, F_DUPFD_CLOEXEC, 0);
+}
+
+/* True: it has been in one and the same read for STALL_NS. */
+static bool is_stalled(struct worker *worker)
+{
+	u64 now_ns = clock_now_ns();
+	struct blocked_read read;
+
+	if (worker->setup->kind != WORKER_SYMBOLIZER || now_ns - worker->looked_ns < STALL_LOOK_NS)
+		return false;
+	worker->looked_ns = now_ns;
+	read = blocked_read_of(worker->pid);
+	if (!read.dev || read.dev != worker->read.dev || read.position != worker->read.position) {
+		worker->read = read;
+		worker->read_since_ns = now_ns;
+		return false;
+	}
+	if (now_ns - worker->read_since_ns < STALL_NS)
+		return false;
+	note_stall(worker);
+	return true;
+}
+
+bool worker_end_stalled(struct worker *worker)
+{
+	if (worker->failure || worker->is_asked || !is_stalled(worker))
+		return false;
+	end_at_once(worker);
+	worker->failure = -ETIMEDOUT;
+	return true;
+}
+
+struct worker_stall worker_take_stall(struct worker *worker)
+{
+	struct worker_stall stall = worker->stall;
+
+	worker->stall = (struct worker_stall){.pid_fd = -1};
+	return stall;
+}
+
+/* --- calls --- */
+
+static u64 next_look(const struct worker *worker, u64 latest)
+{
+	u64 look_ns = worker->looked_ns + STALL_LOOK_NS;
+
+	return worker->setup->kind == WORKER_SYMBOLIZER && look_ns < latest ? look_ns : latest;
+}
+
 /* Until there is a reply: 0, -ETIMEDOUT or -errno. */
 static int wait_for_reply(struct worker *worker, int timeout_ms)
 {
 	u64 deadline = clock_now_ns() + (u64)timeout_ms * NS_PER_MS;
 
 	for (;;) {
-		u64 next = do_due(worker, deadline), now = clock_now_ns();
+		u64 next = next_look(worker, do_due(worker, deadline)), now = clock_now_ns();
 		struct pollfd ready[] = {
 			{.fd = worker->sock, .events = POLLIN},
 			{.fd = worker->meanwhile.fd, .events = POLLIN},
@@ -206,7 +283,7 @@ static int wait_for_reply(struct worker *worker, int timeout_ms)
 			return 0;
 		if (ready[1].revents)
 			worker->meanwhile.on_ready(worker->meanwhile.context);
-		if (clock_now_ns() >= deadline)
+		if (clock_now_ns() >= deadline || is_stalled(worker))
 			return -ETIMEDOUT;
 	}
 }
@@ -231,14 +308,6 @@ static ssize_t exchange(struct worker *worker, const struct request *out, size_t
 	    in->serial != out->serial)
 		return -EBADMSG;
 	return 0;
-}
-
-static void end_at_once(struct worker *worker)
-{
-	if (worker->spawner)
-		helper_kill(&worker->helper);
-	else
-		kill(worker->pid, SIGKILL);
 }
 
 ssize_t worker_call_within(struct worker *worker, size_t job, int fd, const void *request,
@@ -305,5 +374,7 @@ void worker_stop(struct worker *worker)
 	sandbox_report(worker->setup->notes, worker_name(worker));
 	if (!worker->spawner)
 		sandbox_notes_free(worker->own_setup.notes);
+	if (worker->stall.pid_fd >= 0)
+		close(worker->stall.pid_fd);
 	free(worker);
 }

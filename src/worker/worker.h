@@ -61,6 +61,21 @@ int worker_failure(const struct worker *worker);
 bool worker_has_ended(const struct worker *worker);
 
 /*
+ * A symbolizer that waits in one read, of a file system that may never answer, for two seconds is
+ * ended: within a call, or here where none is under way. True if it was.
+ */
+bool worker_end_stalled(struct worker *worker);
+
+/* In which read it was ended. The kernel may keep it nevertheless, as long as that takes. */
+struct worker_stall {
+	u64 dev;    /* of the file */
+	int pid_fd; /* readable when the process has ended; -1: it was not ended so */
+};
+
+/* Once; the descriptor is the caller's. */
+struct worker_stall worker_take_stall(struct worker *worker);
+
+/*
  * What else happens while a reply is waited for: this descriptor is watched, and when it can be
  * read, on_ready() is called, which must read it, or end the watching with a descriptor of -1; and
  * on_due() is called at due(), which is asked again each time. Either may be NULL. A call to the

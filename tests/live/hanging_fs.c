@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * hanging_fs PROGRAM ARGS...: runs PROGRAM from a file system that stops answering as soon as the
- * program runs: overlayfs over FUSE, both made in a user namespace of its own. FUSE alone would
- * refuse processes outside of the namespace; overlayfs asks it with its maker's rights, so that
- * whoever opens the program's file from outside waits for ever.
+ * hanging_fs [--reads] PROGRAM ARGS...: runs PROGRAM from a file system that stops answering as
+ * soon as the program runs (--reads: its file can be opened, and its first bytes be read, but no
+ * more): overlayfs over FUSE, both made in a user namespace of its own. FUSE alone would refuse
+ * processes outside of the namespace; overlayfs asks it with its maker's rights, so that whoever
+ * opens the program's file from outside waits for ever.
  *
  * Prints the program's pid, and ends it and the file system when its own stdin ends.
  */
@@ -35,6 +36,7 @@ static struct {
 } program;
 
 static volatile int *is_silent; /* shared by all processes here */
+static bool only_reads_hang;
 
 static void fail(const char *what)
 {
@@ -123,6 +125,9 @@ static void answer(int fd, const struct fuse_in_header *head, const void *body)
 	case FUSE_OPEN:
 	case FUSE_OPENDIR: {
 		struct fuse_open_out out = {.open_flags = FOPEN_KEEP_CACHE};
+
+		if (*is_silent) /* reads do not find what the page cache has */
+			out.open_flags |= FOPEN_DIRECT_IO;
 		reply(fd, head->unique, 0, &out, sizeof(out));
 		return;
 	}
@@ -159,6 +164,13 @@ static void answer(int fd, const struct fuse_in_header *head, const void *body)
 	}
 }
 
+static bool is_answered(const struct fuse_in_header *head)
+{
+	const struct fuse_read_in *read = (const void *)(head + 1);
+
+	return !*is_silent || (only_reads_hang && (head->opcode != FUSE_READ || !read->offset));
+}
+
 static void serve(int fd)
 {
 	static char message[MESSAGE_MAX];
@@ -168,7 +180,8 @@ static void serve(int fd)
 
 		if (got < 0 && errno == ENODEV)
 			_exit(0);
-		if (got >= (ssize_t)sizeof(struct fuse_in_header) && !*is_silent)
+		if (got >= (ssize_t)sizeof(struct fuse_in_header) &&
+		    is_answered((struct fuse_in_header *)message))
 			answer(fd, (struct fuse_in_header *)message,
 			       message + sizeof(struct fuse_in_header));
 	}
@@ -270,7 +283,9 @@ int main(int argc, char **argv)
 	char dir[] = "/tmp/hanging-fs-XXXXXX", *path, byte;
 	pid_t server, pid;
 
-	if (argc < 2)
+	only_reads_hang = argc > 1 && !strcmp(argv[1], "--reads");
+	argv += only_reads_hang;
+	if (argc < 2 + only_reads_hang)
 		return 64;
 	is_silent = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	load_program(argv[1]);
