@@ -17,7 +17,6 @@
 #define MUCH_SHARE     0.2 /* below that there is so much that it is not waited for so long */
 #define MUCH_READINGS  8   /* at most */
 #define RESTORE_SHARE  0.8
-#define THIN_SHARE     0.75 /* of the limit: rates are thinned above it */
 #define PATIENCE_LEAST 2
 #define PATIENCE_MOST  32
 
@@ -216,7 +215,7 @@ void governor_judge(struct governor *governor, const struct governor_reading *re
 	learn(governor, share);
 	/* To thin is cheap and can be undone: so it is done before the limit is passed. */
 	if (share > governor->limit ||
-	    (share > THIN_SHARE * governor->limit && can_reduce(governor, GOVERNOR_RATES)))
+	    (share > GOVERNOR_THIN_SHARE * governor->limit && can_reduce(governor, GOVERNOR_RATES)))
 		hold(governor, reading, is_first, ret_order);
 	else
 		restore(governor, share, ret_order);

@@ -17,6 +17,8 @@
 /* Rates can be thinned to 1/2, 1/4, ... 1/2^n. */
 #define GOVERNOR_RATES_MOST 4
 
+#define GOVERNOR_THIN_SHARE 0.75 /* of the limit: rates are thinned above it */
+
 /*
  * What can be reduced, in the order in which it is: first what costs precision only, and covers the
  * whole recording all the same; what is switched off comes after it.

@@ -74,6 +74,7 @@ void helpers_add_cost(struct helpers *helpers, struct cost *cost)
 	add_worker(helpers->ingest, &helpers->ingest_time, cost);
 	add_worker(helpers->symbolizer, &helpers->symbolizer_time, cost);
 	opener_add_cost(helpers->opener, cost);
+	cost_add_process(spawner_pid(helpers->spawner), cost);
 }
 
 void helpers_watch(struct helpers *helpers, const struct worker_meanwhile *meanwhile)

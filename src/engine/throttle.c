@@ -338,6 +338,20 @@ static int carry_out(struct throttle *throttle, const struct governor_order *ord
 	return -EINVAL;
 }
 
+/* Rates are thinned before the limit is reached: then it says from where on. */
+static void say_why(const struct throttle *throttle, const struct governor_reading *reading,
+		    enum governor_move move, struct throttle_step *ret_step)
+{
+	double share = governor_share(reading), limit = throttle->governor.limit;
+	int used = snprintf(ret_step->why, sizeof(ret_step->why),
+			    "cost %.3g %% of %u CPUs, allowed %.3g %%", 100 * share, reading->cpus,
+			    100 * limit);
+
+	if (move == GOVERNOR_REDUCE && share <= limit)
+		snprintf(ret_step->why + used, sizeof(ret_step->why) - (size_t)used,
+			 ", thinned from %.3g %% on", 100 * GOVERNOR_THIN_SHARE * limit);
+}
+
 /* 0; -EAGAIN or -ENODATA: there was nothing to do; other -errno, told. */
 static int obey(struct throttle *throttle, const struct governor_reading *reading,
 		const struct governor_order *order, const struct costs *costs,
@@ -345,8 +359,7 @@ static int obey(struct throttle *throttle, const struct governor_reading *readin
 {
 	int err;
 
-	snprintf(ret_step->why, sizeof(ret_step->why), "cost %.3g %% of %u CPUs, allowed %.3g %%",
-		 100 * governor_share(reading), reading->cpus, 100 * throttle->governor.limit);
+	say_why(throttle, reading, order->move, ret_step);
 	err = carry_out(throttle, order, costs, ret_step);
 	/* -ENODATA: it is as ordered already. */
 	if (err && err != -ENODATA)

@@ -74,9 +74,9 @@ bool unwind_capacity_hangs(const struct unwind_capacity *capacity, char *ret_lin
 	if (!capacity->hangs)
 		return false;
 	format_add(ret_line, size,
-		   "a file system did not answer in time (%s times; FUSE or NFS?): files mapped "
+		   "a file system did not answer in time (%s time%s; FUSE or NFS?): files mapped "
 		   "from it were not read, and stacks through them may be incomplete",
-		   NUMBER(capacity->hangs));
+		   NUMBER(capacity->hangs), capacity->hangs == 1 ? "" : "s");
 	return true;
 }
 

@@ -5,9 +5,10 @@
 
 #include "../base/clock.h"
 
-#define AGAIN_NS    (10 * NS_PER_S)  /* between two looks at all of it */
-#define UNKNOWN_NS  (300 * NS_PER_S) /* that an address is believed to have no name */
-#define UNKNOWN_MAX 4096
+#define AGAIN_NS      (10 * NS_PER_S) /* between two looks at all of it; in vain, twice as long */
+#define AGAIN_MOST_NS (320 * NS_PER_S)
+#define UNKNOWN_NS    (300 * NS_PER_S) /* that an address is believed to have no name */
+#define UNKNOWN_MAX   4096
 
 int kernel_names_open(struct kernel_names *names, int fd)
 {
@@ -62,11 +63,20 @@ const struct kallsyms *kernel_names_refresh(struct kernel_names *names, u64 addr
 	const char *part;
 	u64 offset;
 
+	if (!names->again_ns)
+		names->again_ns = AGAIN_NS;
 	if (names->fd < 0 || is_unknown(names, address) ||
-	    clock_now_ns() - names->read_ns < AGAIN_NS)
+	    clock_now_ns() - names->read_ns < names->again_ns)
 		return names->kallsyms;
 	read_all(names);
-	if (names->kallsyms && !kallsyms_find(names->kallsyms, address, &part, &offset))
-		hash_add(&names->unknown, &address);
+	if (!names->kallsyms)
+		return NULL;
+	if (kallsyms_find(names->kallsyms, address, &part, &offset)) {
+		names->again_ns = AGAIN_NS;
+		return names->kallsyms;
+	}
+	if (names->again_ns < AGAIN_MOST_NS)
+		names->again_ns *= 2;
+	hash_add(&names->unknown, &address);
 	return names->kallsyms;
 }

@@ -10,9 +10,10 @@
 #include "kallsyms.h"
 
 struct kernel_names {
-	int fd;	     /* -1: none */
-	u64 read_ns; /* 0: not read yet */
-	u64 reads;   /* of the whole file */
+	int fd;	      /* -1: none */
+	u64 read_ns;  /* 0: not read yet */
+	u64 again_ns; /* not before so much later; 0: it was never read again */
+	u64 reads;    /* of the whole file */
 	u64 unknown_ns;
 	struct hash unknown; /* addresses that had no name when it was read, since unknown_ns */
 	struct kallsyms *kallsyms; /* NULL: there are none, or nobody asked yet */
@@ -30,7 +31,8 @@ const struct kallsyms *kernel_names_get(struct kernel_names *names);
 
 /*
  * Modules and BPF programs come and go: for an address without a name, all of it is read again,
- * unless it was read a moment ago, or had no name for this address then.
+ * unless it was read a moment ago, or had no name for this address then. The more often that was in
+ * vain, the longer the moment: reading takes tens of milliseconds.
  */
 const struct kallsyms *kernel_names_refresh(struct kernel_names *names, u64 address);
 
