@@ -20,6 +20,11 @@ static inline u64 clock_now_ns(void)
 	return (u64)ts.tv_sec * NS_PER_S + (u64)ts.tv_nsec;
 }
 
+static inline u64 clock_sooner(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
 static inline u64 clock_thread_cpu_ns(void)
 {
 	struct timespec ts;

@@ -11,6 +11,8 @@
 #include "capture.h"
 #include "reader.h"
 
+#define SEND_WAIT_NS 500000000ULL /* that rows may wait for room in the queue */
+
 #define CAPTURE_SOURCES_MAX 8
 
 /* What keeps a program attached: a link, or where this libbpf does not know its kind (NULL) its

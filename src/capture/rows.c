@@ -51,8 +51,7 @@ bool rows_wait(struct capture *capture, u64 *patience_ns)
  * has written counts as told there: so room comes first, and each read takes all that is written,
  * of which the kernel holds ITER_PAGES at most.
  */
-#define SEND_WAIT_NS (500 * NS_PER_MS)
-#define ITER_PAGES   8
+#define ITER_PAGES 8
 
 /*
  * A thread that lost its CPU while its account was being written is shown again after a pause

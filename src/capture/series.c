@@ -21,7 +21,6 @@
 #include "../base/clock.h"
 #include "internal.h"
 
-#define SEND_WAIT_NS	(500 * NS_PER_MS)
 #define IDLE_LOOKS	60 /* so many calls without news before a place can be taken back ... */
 #define DEAD_LOOKS	2  /* ... or so many, if its process has ended */
 #define REST_LOOKS	3  /* so many more until it is given away */

@@ -148,7 +148,7 @@ static void ask_symbolizer(struct engine *engine)
 }
 
 /* What probes cost that cost with every call is looked at more often than once a window. */
-static void watch_late(struct engine *engine)
+static void watch_deferred_probes(struct engine *engine)
 {
 	struct throttle_step step;
 
@@ -244,11 +244,6 @@ static void outlast_target(struct engine *engine)
 		sleep_until(engine, clock_now_ns() + NS_PER_S / 10);
 }
 
-static u64 sooner(u64 a, u64 b)
-{
-	return a < b ? a : b;
-}
-
 /* The last window, when all is over. */
 static void end_measurement(struct engine *engine)
 {
@@ -300,9 +295,10 @@ static void keep_windows(struct engine *engine)
 		u64 deadline = engine_window_deadline(engine);
 		u64 burst_end = bursts_due(&engine->metadata.bursts);
 
-		attend_until(engine, sooner(deadline, sooner(burst_end, look_deadline(engine))));
+		attend_until(engine, clock_sooner(deadline,
+						  clock_sooner(burst_end, look_deadline(engine))));
 		bursts_look(&engine->metadata.bursts);
-		watch_late(engine);
+		watch_deferred_probes(engine);
 		look(engine);
 		engine_replace_helpers(engine);
 		if (clock_now_ns() >= deadline && !engine->is_ended)

@@ -5,11 +5,6 @@
 #include "../base/log.h"
 #include "engine_state.h"
 
-static u64 sooner(u64 a, u64 b)
-{
-	return a < b ? a : b;
-}
-
 static u64 end_deadline(const struct engine *engine)
 {
 	return engine->options->duration_ns ? engine->begin_ns + engine->options->duration_ns
@@ -24,7 +19,7 @@ u64 engine_window_deadline(const struct engine *engine)
 
 	if (file < window + WINDOW_NS / 4)
 		window = file;
-	return sooner(window, end_deadline(engine));
+	return clock_sooner(window, end_deadline(engine));
 }
 
 /* The last window of the file that is written is in it: the next one begins. */

@@ -49,6 +49,11 @@ json_t *json_id(u64 id);
 /* stacks[], what was left out of it, and the frames that are in it. */
 void json_write_stacks(struct json_writer *writer, const struct digest *digest);
 
+static inline json_t *json_text_or_null(const char *text)
+{
+	return text && *text ? json_string(text) : json_null();
+}
+
 static inline json_t *json_number(u64 value)
 {
 	return json_integer((json_int_t)value);

@@ -6,11 +6,6 @@
 #include "json.h"
 
 /* A text, or null. */
-static json_t *text_or_null(const char *text)
-{
-	return text && *text ? json_string(text) : json_null();
-}
-
 /* Times and counts are whole numbers. */
 static json_t *number_of(double value)
 {
@@ -27,9 +22,9 @@ static json_t *evidence_to_json(const struct finding *finding)
 
 		json_array_append_new(list,
 				      json_pack("{s:s, s:o, s:o, s:s, s:o}", "name", evidence->name,
-						"what", text_or_null(evidence->what), "value",
+						"what", json_text_or_null(evidence->what), "value",
 						number_of(evidence->value), "unit", evidence->unit,
-						"base", text_or_null(evidence->base)));
+						"base", json_text_or_null(evidence->base)));
 	}
 	return list;
 }
@@ -43,13 +38,13 @@ static json_t *finding_to_json(const struct finding *finding)
 {
 	const struct subject *subject = &finding->subject;
 
-	return json_pack("{s:s, s:s, s:{s:o, s:o, s:o, s:o, s:o}, s:o, s:s, s:o}", "id",
-			 finding->id, "severity", severity_name(finding->severity), "subject",
-			 "pid", id_or_null(subject->pid), "tid", id_or_null(subject->tid), "comm",
-			 text_or_null(subject->comm), "service", text_or_null(subject->service),
-			 "processes", json_number(subject->processes), "evidence",
-			 evidence_to_json(finding), "sentence", finding->sentence, "action",
-			 text_or_null(finding->action));
+	return json_pack(
+		"{s:s, s:s, s:{s:o, s:o, s:o, s:o, s:o}, s:o, s:s, s:o}", "id", finding->id,
+		"severity", severity_name(finding->severity), "subject", "pid",
+		id_or_null(subject->pid), "tid", id_or_null(subject->tid), "comm",
+		json_text_or_null(subject->comm), "service", json_text_or_null(subject->service),
+		"processes", json_number(subject->processes), "evidence", evidence_to_json(finding),
+		"sentence", finding->sentence, "action", json_text_or_null(finding->action));
 }
 
 static json_t *part_to_json(const struct digest *digest, const struct link_part *part)
@@ -59,9 +54,9 @@ static json_t *part_to_json(const struct digest *digest, const struct link_part 
 	format_object(digest, part->object, object, sizeof(object));
 	return json_pack("{s:s, s:o, s:o, s:o, s:o}", "state", digest->state_names[part->state],
 			 "call",
-			 text_or_null(digest_call_name(digest, part->call, buf, sizeof(buf))),
-			 "object", text_or_null(object), "culprit", id_or_null(part->culprit), "ns",
-			 json_number(part->ns));
+			 json_text_or_null(digest_call_name(digest, part->call, buf, sizeof(buf))),
+			 "object", json_text_or_null(object), "culprit", id_or_null(part->culprit),
+			 "ns", json_number(part->ns));
 }
 
 static json_t *link_to_json(const struct digest *digest, const struct chain_link *link)
@@ -71,7 +66,7 @@ static json_t *link_to_json(const struct digest *digest, const struct chain_link
 	for (size_t i = 0; i < link->part_count; i++)
 		json_array_append_new(parts, part_to_json(digest, &link->parts[i]));
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "pid", id_or_null(link->pid), "tid",
-			 id_or_null(link->tid), "comm", text_or_null(link->comm), "ns",
+			 id_or_null(link->tid), "comm", json_text_or_null(link->comm), "ns",
 			 json_number(link->ns), "parts", parts, "other_ns",
 			 json_number(link->other_ns), "unknown_ns", json_number(link->unknown_ns));
 }
@@ -87,9 +82,10 @@ static json_t *chain_to_json(const struct digest *digest, const struct chain *ch
 	format_object(digest, chain->object, object, sizeof(object));
 	return json_pack("{s:{s:o, s:o, s:o}, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "thread",
 			 "pid", json_number(thread->pid), "tid", json_number(thread->tid), "comm",
-			 text_or_null(thread->comm), "state", digest->state_names[chain->state],
-			 "object", text_or_null(object), "ns", json_number(chain->ns), "links",
-			 links, "unknown_ns", json_number(chain->links[0].unknown_ns), "alike",
+			 json_text_or_null(thread->comm), "state",
+			 digest->state_names[chain->state], "object", json_text_or_null(object),
+			 "ns", json_number(chain->ns), "links", links, "unknown_ns",
+			 json_number(chain->links[0].unknown_ns), "alike",
 			 json_number(chain->alike), "alike_ns", json_number(chain->alike_ns),
 			 "sentence", chain->sentence);
 }

@@ -39,11 +39,6 @@ static u64 whole_session(const struct digest *digest, const struct hook *hook)
 	return (u64)((double)hook->bpf_ns * (double)wall_ns / (double)measured_ns);
 }
 
-static json_t *text_or_null(const char *text)
-{
-	return *text ? json_string(text) : json_null();
-}
-
 static json_t *known(bool is_known, u64 number)
 {
 	return is_known ? json_number(number) : json_null();
@@ -64,15 +59,15 @@ static json_t *overhead_to_json(const struct digest *digest)
 		json_object_set_new(by_hook, digest->hooks[i].name,
 				    known(digest->hooks[i].is_counted,
 					  whole_session(digest, &digest->hooks[i])));
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "bpf_ns", by_hook,
-			 "bpf_total_ns", known(!*unknown, overhead->bpf_ns), "bpf_unknown",
-			 text_or_null(unknown), "bpf_windows", json_number(overhead->bpf_windows),
-			 "start_cpu_ns", meta_or_null(digest, "start_cpu_ns"), "user_cpu_ns",
-			 json_number(overhead->user_cpu_ns), "rss_bytes",
-			 json_number(overhead->rss_bytes), "map_bytes",
-			 json_number(overhead->map_bytes), "thread_bytes",
-			 meta_or_null(digest, "thread_bytes"), "ring_fill_max",
-			 json_number(overhead->ring_fill_max));
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "bpf_ns", by_hook,
+		"bpf_total_ns", known(!*unknown, overhead->bpf_ns), "bpf_unknown",
+		json_text_or_null(unknown), "bpf_windows", json_number(overhead->bpf_windows),
+		"start_cpu_ns", meta_or_null(digest, "start_cpu_ns"), "user_cpu_ns",
+		json_number(overhead->user_cpu_ns), "rss_bytes", json_number(overhead->rss_bytes),
+		"map_bytes", json_number(overhead->map_bytes), "thread_bytes",
+		meta_or_null(digest, "thread_bytes"), "ring_fill_max",
+		json_number(overhead->ring_fill_max));
 }
 
 static json_t *hooks_to_json(const struct digest *digest)
@@ -85,15 +80,16 @@ static json_t *hooks_to_json(const struct digest *digest)
 		double rate = wall_ns ? (double)hook->events * 1e9 / (double)wall_ns : 0;
 
 		json_array_append_new(
-			hooks, json_pack("{s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:b}",
-					 "hook", hook->name, "fallback_of",
-					 text_or_null(hook->fallback_of), "attached",
-					 hook->is_attached, "failure", text_or_null(hook->failure),
-					 "events", known(hook->is_counted, hook->events), "bpf_ns",
-					 known(hook->is_counted, hook->bpf_ns), "measured_ns",
-					 json_number(hook->measured_ns), "rate",
-					 hook->is_counted ? json_real(rate) : json_null(), "misses",
-					 json_number(hook->misses), "is_rare", hook->is_rare));
+			hooks,
+			json_pack("{s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "hook",
+				  hook->name, "fallback_of", json_text_or_null(hook->fallback_of),
+				  "attached", hook->is_attached, "failure",
+				  json_text_or_null(hook->failure), "events",
+				  known(hook->is_counted, hook->events), "bpf_ns",
+				  known(hook->is_counted, hook->bpf_ns), "measured_ns",
+				  json_number(hook->measured_ns), "rate",
+				  hook->is_counted ? json_real(rate) : json_null(), "misses",
+				  json_number(hook->misses), "is_rare", hook->is_rare));
 	}
 	return hooks;
 }

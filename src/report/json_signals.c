@@ -23,11 +23,6 @@ static void set(json_t *object, const char *name, const char *suffix, json_t *va
 	json_object_set_new(object, key, value);
 }
 
-static json_t *text_or_null(const char *text)
-{
-	return *text ? json_string(text) : json_null();
-}
-
 static json_t *hex(u64 value)
 {
 	char text[24];
@@ -48,7 +43,7 @@ static void add_field(const struct digest *digest, const struct measured *of,
 	set(row, field->name, "",
 	    field->kind == FIELD_NUMBER || (field->kind == FIELD_CPU && value != SERIES_NO_CPU)
 		    ? json_number(value)
-		    : text_or_null(text));
+		    : json_text_or_null(text));
 	switch (field->kind) {
 	case FIELD_OBJECT:
 	case FIELD_ADDRESS:
@@ -75,7 +70,7 @@ static void add_key(const struct digest *digest, const struct measured *of,
 
 	json_object_set_new(row, "pid", key->tgid ? json_number(key->tgid) : json_null());
 	json_object_set_new(row, "comm",
-			    text_or_null(series_comm(digest, key->tgid, key->start_ns)));
+			    json_text_or_null(series_comm(digest, key->tgid, key->start_ns)));
 	if (series_is_other(key)) {
 		json_object_set_new(row, "is_other", json_true());
 		if (key->detail != SERIES_ANY_DETAIL)
@@ -169,7 +164,7 @@ static json_t *slow_to_json(const struct digest *digest, const struct measured *
 	json_object_set(row, "parts", known ? parts : json_null());
 	json_decref(parts);
 	series_stack_text(digest, slow->stack, PROFILE_STEPS_MAX, stack, sizeof(stack));
-	json_object_set_new(row, "stack", text_or_null(stack));
+	json_object_set_new(row, "stack", json_text_or_null(stack));
 	json_object_set_new(row, "stack_id", slow->stack ? json_id(slow->stack) : json_null());
 	return row;
 }
@@ -188,11 +183,11 @@ static void add_cell(const struct digest *digest, const char *name, const struct
 
 	if (cell->kind == LIST_NUMBER && ends_in(name, "_stack")) {
 		series_stack_text(digest, (u64)cell->number, PROFILE_STEPS_MAX, text, sizeof(text));
-		set(row, name, "", text_or_null(text));
+		set(row, name, "", json_text_or_null(text));
 		set(row, name, "_id", cell->number ? json_id((u64)cell->number) : json_null());
 	} else if (cell->kind == LIST_NUMBER && ends_in(name, "_object")) {
 		format_object(digest, (u64)cell->number, text, sizeof(text));
-		set(row, name, "", text_or_null(text));
+		set(row, name, "", json_text_or_null(text));
 		set(row, name, "_id", hex((u64)cell->number));
 	} else if (cell->kind == LIST_NUMBER) {
 		set(row, name, "", json_integer(cell->number));

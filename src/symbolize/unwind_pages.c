@@ -35,7 +35,8 @@ int unwind_pages_init(struct unwind_pages *pages, struct unwind_row *rows, u32 r
 		.loaded = calloc(place_count, sizeof(u32)),
 		.held = calloc(module_count, sizeof(u32)),
 	};
-	if (pages->residents && pages->loaded && pages->held && !room_init(&pages->room, row_count))
+	if (pages->residents && pages->loaded && pages->held &&
+	    !range_pool_init(&pages->pool, row_count))
 		return 0;
 	unwind_pages_free(pages);
 	return -ENOMEM;
@@ -43,7 +44,7 @@ int unwind_pages_init(struct unwind_pages *pages, struct unwind_row *rows, u32 r
 
 void unwind_pages_free(struct unwind_pages *pages)
 {
-	room_free(&pages->room);
+	range_pool_free(&pages->pool);
 	free(pages->residents);
 	free(pages->loaded);
 	free(pages->held);
@@ -67,7 +68,7 @@ static void unload(struct unwind_pages *pages, u32 place)
 	u32 last = pages->loaded[pages->loaded_count - 1];
 
 	set_run(pages, place, 0);
-	room_give_back(&pages->room, resident->first, resident->count, 0);
+	range_pool_give_back(&pages->pool, resident->first, resident->count, 0);
 	pages->held[resident->module] -= resident->count;
 	pages->loaded[resident->at] = last;
 	pages->residents[last].at = resident->at;
@@ -100,7 +101,7 @@ bool unwind_pages_has_spare(const struct unwind_pages *pages, u32 count)
 {
 	u32 most = pages->row_count - pages->row_count / SPARE_PART;
 
-	return pages->room.used <= most && count <= most - pages->room.used;
+	return pages->pool.used <= most && count <= most - pages->pool.used;
 }
 
 /* --- who makes room --- */
@@ -216,7 +217,7 @@ static bool take_room(struct unwind_pages *pages, u32 module, u32 count, bool is
 		      u32 *ret_first)
 {
 	while ((!is_asked && !unwind_pages_has_spare(pages, count)) ||
-	       !room_take(&pages->room, count, now_ns, ret_first))
+	       !range_pool_take(&pages->pool, count, now_ns, ret_first))
 		if (is_asked ? !make_room(pages, module, count, now_ns)
 			     : !make_spare(pages, module, count))
 			return false;
@@ -250,8 +251,8 @@ bool unwind_pages_load(struct unwind_pages *pages, u32 place, u32 module,
 	resident->at = pages->loaded_count;
 	pages->loaded[pages->loaded_count++] = place;
 	pages->held[module] += count;
-	if (pages->room.used > pages->counts.most)
-		pages->counts.most = pages->room.used;
+	if (pages->pool.used > pages->counts.most)
+		pages->counts.most = pages->pool.used;
 	set_run(pages, place, (u64)first << UNWIND_RUN_SHIFT | count);
 	return true;
 }

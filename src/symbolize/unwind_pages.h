@@ -9,7 +9,7 @@
 #define DWELL_SYMBOLIZE_UNWIND_PAGES_H
 
 #include "../../abi/unwind.h"
-#include "room.h"
+#include "range_pool.h"
 
 /* Of one page; of more, the last that fits becomes ROW_BAD: nothing is said of what is behind. */
 #define UNWIND_PAGE_ROWS_MAX (1u << UNWIND_ROWS_STEPS)
@@ -31,7 +31,7 @@ struct unwind_pages {
 	struct unwind_row *rows;
 	struct unwind_page *places;
 	u32 row_count, place_count, module_count;
-	struct room room;
+	struct range_pool pool;
 	struct resident *residents; /* by place */
 	u32 *loaded;		    /* the places of those that have rows */
 	u32 loaded_count;

@@ -25,7 +25,7 @@ struct slot {
 struct unwind_tables {
 	struct unwind_memory memory;
 	struct unwind_pages pages;
-	struct room places, mappings; /* places: of pages */
+	struct range_pool places, mappings; /* places: of pages */
 	struct slot *slots;
 	u32 generation; /* the last one given out */
 	struct unwind_counts counts;
@@ -44,8 +44,8 @@ int unwind_tables_create(const struct unwind_memory *memory, u32 generation,
 	if (!tables->slots ||
 	    unwind_pages_init(&tables->pages, memory->rows, memory->row_count, memory->pages,
 			      memory->page_count, memory->module_count) ||
-	    room_init(&tables->places, memory->page_count) ||
-	    room_init(&tables->mappings, memory->mapping_count)) {
+	    range_pool_init(&tables->places, memory->page_count) ||
+	    range_pool_init(&tables->mappings, memory->mapping_count)) {
 		unwind_tables_free(tables);
 		return -ENOMEM;
 	}
@@ -58,8 +58,8 @@ void unwind_tables_free(struct unwind_tables *tables)
 	if (!tables)
 		return;
 	unwind_pages_free(&tables->pages);
-	room_free(&tables->places);
-	room_free(&tables->mappings);
+	range_pool_free(&tables->places);
+	range_pool_free(&tables->mappings);
 	free(tables->slots);
 	free(tables);
 }
@@ -142,7 +142,7 @@ static bool has_full_page(const struct row_table *table, u32 page_count)
 static void free_slot(struct unwind_tables *tables, struct slot *slot)
 {
 	unwind_pages_clear(&tables->pages, slot->first_page, slot->page_count);
-	room_give_back(&tables->places, slot->first_page, slot->page_count, 0);
+	range_pool_give_back(&tables->places, slot->first_page, slot->page_count, 0);
 	tables->counts.modules--;
 	*slot = (struct slot){0};
 }
@@ -191,7 +191,7 @@ static struct slot *try_add(struct unwind_tables *tables, u32 page_count, u64 no
 {
 	struct slot *slot = free_place(tables);
 
-	if (!slot || !room_take(&tables->places, page_count, now_ns, &slot->first_page))
+	if (!slot || !range_pool_take(&tables->places, page_count, now_ns, &slot->first_page))
 		return NULL;
 	slot->page_count = page_count;
 	unwind_pages_clear(&tables->pages, slot->first_page, page_count);
@@ -358,7 +358,7 @@ int unwind_tables_map(struct unwind_tables *tables, const struct unwind_mapping 
 	}
 	process.count = (u32)count;
 	if (!process.generation || /* all numbers are used up */
-	    !room_take(&tables->mappings, process.count, now_ns, &process.first)) {
+	    !range_pool_take(&tables->mappings, process.count, now_ns, &process.first)) {
 		tables->counts.mappings_full++;
 		return -ENOSPC;
 	}
@@ -378,13 +378,14 @@ void unwind_tables_unmap(struct unwind_tables *tables, const struct unwind_proce
 {
 	for (u32 i = 0; i < process->count; i++)
 		use(tables, tables->memory.mappings[process->first + i].module, false, now_ns);
-	room_give_back(&tables->mappings, process->first, process->count, now_ns + UNWIND_GRACE_NS);
+	range_pool_give_back(&tables->mappings, process->first, process->count,
+			     now_ns + UNWIND_GRACE_NS);
 }
 
 void unwind_tables_counts(const struct unwind_tables *tables, struct unwind_counts *ret_counts)
 {
 	*ret_counts = tables->counts;
-	ret_counts->rows = tables->pages.room.used;
+	ret_counts->rows = tables->pages.pool.used;
 	ret_counts->capacity = tables->memory.row_count;
 	ret_counts->pages = tables->pages.counts;
 	ret_counts->mappings = tables->mappings.used;

@@ -10,7 +10,7 @@
 
 #include "../../src/base/cleanup.h"
 #include "../../src/base/clock.h"
-#include "../../src/symbolize/room.h"
+#include "../../src/symbolize/range_pool.h"
 #include "../../src/symbolize/unwind_tables.h"
 
 #define ROWS	 100000
@@ -284,28 +284,29 @@ static void too_many_mappings_are_cut(void **state)
 }
 
 /* Ranges that come and go at random never overlap, and all of the room is there in the end. */
-static void room_does_not_leak(void **state)
+static void range_pool_does_not_leak(void **state)
 {
 	enum { COUNT = 2000, PLACES = 5000 };
-	static struct room_range held[COUNT];
+	static struct range_pool_range held[COUNT];
 	static u8 owner[PLACES];
-	struct room room;
+	struct range_pool pool;
 	u32 first;
 
 	(void)state;
-	assert_int_equal(room_init(&room, PLACES), 0);
+	assert_int_equal(range_pool_init(&pool, PLACES), 0);
 	for (u32 turn = 0; turn < 100000; turn++) {
-		struct room_range *range = &held[any(COUNT)];
+		struct range_pool_range *range = &held[any(COUNT)];
 
 		now_ns++;
 		if (range->count) {
 			memset(owner + range->first, 0, range->count);
-			room_give_back(&room, range->first, range->count, any(3) ? 0 : now_ns + 50);
+			range_pool_give_back(&pool, range->first, range->count,
+					     any(3) ? 0 : now_ns + 50);
 			range->count = 0;
 			continue;
 		}
 		range->count = 1 + any(10);
-		if (!room_take(&room, range->count, now_ns, &range->first)) {
+		if (!range_pool_take(&pool, range->count, now_ns, &range->first)) {
 			range->count = 0;
 			continue;
 		}
@@ -315,10 +316,10 @@ static void room_does_not_leak(void **state)
 		}
 	}
 	for (u32 i = 0; i < COUNT; i++)
-		room_give_back(&room, held[i].first, held[i].count, now_ns);
-	assert_true(room_take(&room, PLACES, now_ns + 50, &first));
-	assert_false(room_take(&room, 1, now_ns, &first));
-	room_free(&room);
+		range_pool_give_back(&pool, held[i].first, held[i].count, now_ns);
+	assert_true(range_pool_take(&pool, PLACES, now_ns + 50, &first));
+	assert_false(range_pool_take(&pool, 1, now_ns, &first));
+	range_pool_free(&pool);
 }
 
 int main(void)
@@ -333,7 +334,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(there_are_so_many_modules, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(mappings_have_their_grace, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(too_many_mappings_are_cut, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(room_does_not_leak, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(range_pool_does_not_leak, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
