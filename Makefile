@@ -388,6 +388,7 @@ check-long:
 	BUILD=build SOAK_SECONDS=3600 tests/run tests/live/soak.sh
 	ROUNDS=3 $(MAKE) check-mysteries
 	BUILD=build PREEMPT_SECONDS=60 tests/run tests/live/preempt.sh
+	BUILD=build REPLACED_PAUSE=1 tests/run tests/live/replaced.sh
 	BUILD=build FAIL_SAMPLE=0 tests/run tests/live/fail_nth.sh
 	BUILD=build DWARF_MB=1024 tests/run tests/live/late_names.sh
 	$(MAKE) check-vm VM_MORE=tests/vm/long:/long

@@ -49,8 +49,8 @@ static void pause_symbolizer(struct engine *engine)
 		return;
 	replacing->is_given_up = true;
 	snprintf(sentence, sizeof(sentence),
-		 "new processes have no stacks for %llu s: the symbolizer process ended %d times "
-		 "within a minute; dmesg may say why",
+		 "new processes have no stacks for %llu s: the symbolizer process was replaced %d "
+		 "times within a minute, and has ended again; dmesg may say why",
 		 left_s(replacing), REPLACED_MAX);
 	tell(engine, sentence);
 }

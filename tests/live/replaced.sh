@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Helper processes of a recording are killed, one after the other, then two at once: each is replaced within a second,
-# and the measurement goes on without a gap. REPLACED_SECONDS (16): how long it records.
+# and the measurement goes on without a gap. REPLACED_SECONDS (16): how long it records. REPLACED_PAUSE=1: 70 s more, in
+# which the symbolizer dies too often, and is there again when its minute is over.
 # timing: each has a second to come back
 . tests/lib.sh
 need_root
@@ -81,4 +82,37 @@ check "stacks are complete again: 99 %" complete
 check "their functions have names" test "$(sql "SELECT count(*) FROM samples JOIN stacks ON stacks.id = stack JOIN frames ON
 	frames.id = frame WHERE pid = $busy AND name IS NULL AND window >= (SELECT max(id) - 2 FROM windows)")" -eq 0
 [ -z "${KEEP:-}" ] || cp "$work/a.dwell" "$KEEP"
+
+# --- one that dies again and again ---
+
+dies_until_paused() {
+	for _ in $(seq 12); do
+		grep -q 'was replaced 5 times within a minute, and has ended again' "$work/told" && return 0
+		kill -9 "$(helpers_of $dwell symbolize)" 2>/dev/null
+		sleep 1.2
+	done
+	return 1
+}
+is_back() {
+	for _ in $(seq 62); do
+		[ -n "$(helpers_of $dwell symbolize)" ] && return 0
+		sleep 1
+	done
+	return 1
+}
+if [ -n "${REPLACED_PAUSE:-}" ]; then
+	"$DWELL" record -a -d 90 -o "$work/a.dwell" 2>"$work/told" &
+	dwell=$!
+	until_begun "$work/a.dwell"
+	sleep 1
+	check "a symbolizer that died 6 times within a minute is not replaced at once" dies_until_paused
+	check "none is there" test -z "$(helpers_of $dwell symbolize)"
+	check "within a minute there is one again" is_back
+	sleep 3
+	kill -INT $dwell
+	wait $dwell
+	check "that recording ends well" test $? -eq 0
+	dwell=
+	check "its stacks are complete again: 99 %" complete
+fi
 finish
