@@ -15,7 +15,7 @@
 /* Which read it is: while these stay the same, it is the same one. */
 struct blocked_read {
 	u64 dev;      /* of the file; 0: it waits for none that may hang, or this is not known */
-	u64 position; /* in its code and its file, as one number */
+	u64 position; /* in its memory and in the file, as one number */
 };
 
 /* A file on a block device does not hang without the host's doing so. */

@@ -54,7 +54,7 @@ static const u64 measuring =
 	CAPABILITY(CAP_BPF) |		  /* maps are read and written */
 	CAPABILITY(CAP_PERFMON) |	  /* deferred probes, a CPU that comes back */
 	CAPABILITY(CAP_SYS_ADMIN) |	  /* own cost, /proc/PID/map_files, uprobes */
-	CAPABILITY(CAP_SYS_PTRACE) |	  /* mappings of processes */
+	CAPABILITY(CAP_SYS_PTRACE) |	  /* mappings of processes, what helpers wait for */
 	CAPABILITY(CAP_DAC_READ_SEARCH) | /* and the files that they have mapped */
 	CAPABILITY(CAP_SYSLOG) |	  /* addresses of the kernel's functions */
 	CAPABILITY(CAP_KILL) |		  /* children, which are of another user */
