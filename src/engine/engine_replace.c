@@ -166,8 +166,7 @@ void engine_wait_for_names(struct engine *engine)
 	bool is_told = false;
 	u32 pending = 0;
 
-	while (!worker_end_stalled(engine->helpers.symbolizer) &&
-	       !worker_has_ended(engine->helpers.symbolizer) &&
+	while (!worker_has_ended(engine->helpers.symbolizer) &&
 	       !worker_unwinding_pending(engine->helpers.ingest, &pending) && pending &&
 	       clock_now_ns() - begin_ns < NAMES_NS) {
 		if (!is_told && clock_now_ns() - begin_ns >= NS_PER_S) {
@@ -175,6 +174,10 @@ void engine_wait_for_names(struct engine *engine)
 				 NAMES_NS / NS_PER_S);
 			is_told = true;
 		}
+		if (worker_end_stalled(engine->helpers.symbolizer))
+			log_info("a file system did not answer within 2 s: %u functions are not "
+				 "symbolized",
+				 pending);
 		nanosleep(&pause, NULL);
 	}
 }

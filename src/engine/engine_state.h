@@ -17,7 +17,8 @@
 #include "plan.h"
 #include "target_command.h"
 
-/* A process that dies again and again: ingest is given up, the symbolizer for the next minute. */
+/* A process that dies again and again: ingest is given up, the symbolizer for the rest of a minute.
+ */
 struct replacing {
 	u64 since_ns; /* it is counted from then on */
 	u32 count;

@@ -23,11 +23,14 @@ void hang_budget_take(struct hang_budget *budget, int pid_fd)
 		budget->hangs = 0;
 	}
 	budget->hangs++;
+	budget->is_last_new = false;
 	if (budget->abandoned_count == HUNG_MAX)
 		return;
 	pid_fd = fcntl(pid_fd, F_DUPFD_CLOEXEC, 0);
-	if (pid_fd >= 0)
-		budget->abandoned[budget->abandoned_count++] = (struct abandoned){.pid_fd = pid_fd};
+	if (pid_fd < 0)
+		return;
+	budget->abandoned[budget->abandoned_count++] = (struct abandoned){.pid_fd = pid_fd};
+	budget->is_last_new = true;
 }
 
 static void forget_ended(struct hang_budget *budget)
@@ -38,6 +41,7 @@ static void forget_ended(struct hang_budget *budget)
 		if (poll(&ended, 1, 0) != 1)
 			continue;
 		close(ended.fd);
+		budget->is_last_new = false; /* they change places */
 		budget->abandoned[i - 1] = budget->abandoned[--budget->abandoned_count];
 	}
 }
@@ -66,12 +70,11 @@ bool hang_budget_knows(const struct hang_budget *budget, u64 dev, u32 pid)
 void hang_budget_leave_alone(struct hang_budget *budget, u64 dev, u32 pid)
 {
 	const struct hung *known = find(budget, dev, pid);
-	struct abandoned *last =
-		budget->abandoned_count ? &budget->abandoned[budget->abandoned_count - 1] : NULL;
 
-	if (last && !last->dev && !last->pid) {
-		last->dev = dev;
-		last->pid = pid;
+	if (budget->is_last_new) {
+		budget->abandoned[budget->abandoned_count - 1].dev = dev;
+		budget->abandoned[budget->abandoned_count - 1].pid = pid;
+		budget->is_last_new = false;
 	}
 	if (known)
 		budget->hung[known - budget->hung].until_ns = clock_now_ns() + HUNG_NS;

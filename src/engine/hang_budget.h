@@ -34,6 +34,7 @@ struct hang_budget {
 	size_t hung_next;
 	struct abandoned abandoned[HUNG_MAX];
 	size_t abandoned_count;
+	bool is_last_new; /* nothing is left alone for the last one of these yet */
 	u64 hangs_since_ns;
 	u32 hangs; /* since then */
 };
