@@ -3,7 +3,7 @@
 #
 # layers.sh DIR: fails, naming file and line, where an include breaks the layer rule:
 #   abi → base → model → {capture, symbolize, runtime, store} → worker
-#       → {report, export, doctor} → engine → {agent, cmd} → main
+#       → {report, export, diff, config, doctor} → {engine, page} → {agent, top} → cmd → main
 # Siblings do not include each other; signals/*.bpf.c sees common.bpf.h and its own folder,
 # signals/*.c and records/*.c see model/signal.h, abi and base; records/ has no BPF code.
 
@@ -12,7 +12,7 @@ cd "${1:-.}" || exit 1
 
 declare -A level=(
 	[abi]=0 [base]=1 [model]=2 [capture]=3 [symbolize]=3 [runtime]=3 [store]=3 [worker]=4
-	[report]=5 [export]=5 [doctor]=5 [engine]=6 [agent]=7 [cmd]=7 [main]=8
+	[report]=5 [export]=5 [diff]=5 [config]=5 [doctor]=5 [engine]=6 [page]=6 [agent]=7 [top]=7 [cmd]=8 [main]=9
 )
 
 # The layer of a path below the root, in REPLY: abi/x → abi, src/base/x → base, signals/x/y →
