@@ -18,6 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SERVICES = ["checkout", "search", "cart", "ingest", "billing", "gateway", "session-cache", "mailer"]
 WAITS = ["blocked.lock", "blocked.disk", "blocked.net", "blocked.ipc", "blocked.sleep", "blocked.poll"]
 THREADS_PER_PROCESS = 25
+STACKS_PER_PROCESS = 250
 SAMPLES_PER_ACTIVE = 2
 FREQ = 49
 STOP_END = 1  # a complete stack
@@ -114,7 +115,7 @@ def moved_rows(state, chance, window, thread):
     runq = chance.randrange(10_000, 90_000_000)
     wait = state[WAITS[(thread + window // 600) % len(WAITS)]]
     rest = SECOND - cpu - runq
-    lock = chance.randrange(1, 65) if wait == state["blocked.lock"] else 0
+    lock = 1 + process_of(thread) % 64 if wait == state["blocked.lock"] else 0
     yield (window, thread + 1, state["cpu"], 0, 0, 0, 0, 0, cpu, 30, None)
     yield (window, thread + 1, state["runq.woken"], 0, 0, 0, 0, 0, runq, 25, None)
     yield (window, thread + 1, wait, 203 if lock else 1, lock, 0, 100_000 + (thread + 7) % 1000, 1, rest // 2, 20, None)
@@ -145,11 +146,31 @@ def write_kernel_counts(db, state):
                    "WHERE state = ? GROUP BY thread) WHERE thread = threads.id", (state[name],))
 
 
+def write_sums(db):
+    """What dwell adds up while it writes a long session."""
+    def add_up(table, keys, sums):
+        names = [sum.rsplit(" ", 1)[1] for sum in sums]
+        db.execute(f"CREATE TABLE {table}_sums ({', '.join(keys + names)})")
+        db.execute(f"INSERT INTO {table}_sums SELECT {', '.join(keys + sums)} FROM {table} GROUP BY {', '.join(keys)}")
+        db.execute(f"INSERT INTO meta SELECT 'sums.{table}', max(rowid) FROM {table}")
+
+    add_up("ledger", ["thread", "state", "call", "object", "holder", "waker", "waker_kind"],
+           ["sum(ns) AS ns", "sum(count) AS count"])
+    add_up("samples", ["pid", "process_start_ns", "tid", "thread_start_ns", "kind", "state", "mode", "stack", "stop",
+                       "waker", "waker_kind", "waker_stack"],
+           ["sum(count) AS count", "sum(weight_ns) AS weight_ns", "sum(ns) AS ns", "sum(mismatches) AS mismatches",
+            "sum(weight_ns * 1.0 * weight_ns / count) AS squares"])
+
+
+def first_stack(args, thread):
+    return 1 + process_of(thread) * STACKS_PER_PROCESS % max(args.stacks - STACKS_PER_PROCESS, 1)
+
+
 def sample_rows(args, state, chance):
     for window in range(args.seconds):
         for thread in active_threads(args, chance, window):
             for _ in range(SAMPLES_PER_ACTIVE):
-                stack = 1 + int(args.stacks * chance.random() ** 3)
+                stack = first_stack(args, thread) + int(STACKS_PER_PROCESS * chance.random() ** 6)
                 is_wait = chance.random() < 0.3
                 what = state["blocked.lock"] if is_wait else state["cpu"]
                 weight = chance.randrange(1_000_000, 50_000_000) if is_wait else SECOND // FREQ
@@ -190,6 +211,7 @@ def main():
                    sample_rows(args, state, random.Random(3)))
     write_kernel_counts(db, state)
     write_series(db, args, random.Random(4))
+    write_sums(db)
     db.commit()
     db.close()
 

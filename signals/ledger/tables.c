@@ -2,6 +2,36 @@
 /* The ledger's tables of a session; docs/session.md says what is in them. */
 #include "book.h"
 
+#define COLUMN(i) (1U << (i))
+
+static const struct table_sums ledger_sums = {
+	.columns = "thread INTEGER, state INTEGER, call INTEGER, object INTEGER, holder INTEGER, "
+		   "waker INTEGER, waker_kind INTEGER, ns INTEGER, count INTEGER",
+	.keys = COLUMN(8) - COLUMN(1), /* 1 to 7 */
+	.sums = COLUMN(8) | COLUMN(9),
+	.max = 131072,
+};
+
+static const struct table_sums rivals_sums = {
+	.columns = "thread INTEGER, pid INTEGER, tid INTEGER, comm TEXT, policy INTEGER, "
+		   "ns INTEGER",
+	.keys = COLUMN(6) - COLUMN(1), /* 1 to 5 */
+	.texts = COLUMN(4),
+	.sums = COLUMN(6),
+	.max = 32768,
+};
+
+static const struct table_sums chains_sums = {
+	.columns = "thread INTEGER, state INTEGER, call INTEGER, object INTEGER, "
+		   "culprit_pid INTEGER, culprit_tid INTEGER, culprit_comm TEXT, "
+		   "part_state INTEGER, part_call INTEGER, part_object INTEGER, "
+		   "part_culprit INTEGER, ns INTEGER",
+	.keys = COLUMN(12) - COLUMN(1), /* 1 to 11 */
+	.texts = COLUMN(7),
+	.sums = COLUMN(12),
+	.max = 32768,
+};
+
 const struct table ledger_tables[LEDGER_TABLE_COUNT] = {
 	[TABLE_THREADS] = {.name = "threads",
 			   .columns = "id INTEGER PRIMARY KEY, pid INTEGER, "
@@ -21,11 +51,13 @@ const struct table ledger_tables[LEDGER_TABLE_COUNT] = {
 				  "waker INTEGER, waker_kind INTEGER, ns INTEGER, count INTEGER, "
 				  "end_ns INTEGER",
 			  .width = 11,
-			  .object_columns = 1U << 4},
+			  .object_columns = COLUMN(4),
+			  .sums = &ledger_sums},
 	[TABLE_RIVALS] = {.name = "rivals",
 			  .columns = "window INTEGER, thread INTEGER, pid INTEGER, tid INTEGER, "
 				     "comm TEXT, policy INTEGER, ns INTEGER",
-			  .width = 7},
+			  .width = 7,
+			  .sums = &rivals_sums},
 	[TABLE_LOOPS] = {.name = "loops",
 			 .columns = "window INTEGER, thread INTEGER, turns INTEGER, "
 				    "long_turns INTEGER, long_ns INTEGER, max_ns INTEGER",
@@ -36,5 +68,6 @@ const struct table ledger_tables[LEDGER_TABLE_COUNT] = {
 				     "culprit_comm TEXT, part_state INTEGER, part_call INTEGER, "
 				     "part_object INTEGER, part_culprit INTEGER, ns INTEGER",
 			  .width = 13,
-			  .object_columns = 1U << 4 | 1U << 10},
+			  .object_columns = COLUMN(4) | COLUMN(10),
+			  .sums = &chains_sums},
 };

@@ -36,7 +36,7 @@ static u64 mix(u64 value)
 	return value ^ (value >> 29);
 }
 
-static u64 hash_of(const struct hash *hash, const char *key)
+static u32 hash_of(const struct hash *hash, const char *key)
 {
 	u64 sum = hash->seed;
 	size_t at = 0;
@@ -49,35 +49,45 @@ static u64 hash_of(const struct hash *hash, const char *key)
 	}
 	for (; at < hash->key_size; at++)
 		sum = mix(sum ^ (u8)key[at]);
-	return mix(sum);
+	return (u32)mix(sum);
 }
 
 /* Where the key is, or where it would have its place. There is always a free slot. */
-static u32 *slot_of(const struct hash *hash, const void *key)
+static struct hash_slot *slot_of(const struct hash *hash, const void *key, u32 key_hash)
 {
 	size_t mask = hash->slot_count - 1;
-	size_t at = (size_t)hash_of(hash, key) & mask;
+	size_t at = key_hash & mask;
 
-	while (hash->slots[at] &&
-	       memcmp(hash_item(hash, hash->slots[at] - 1), key, hash->key_size) != 0)
+	while (hash->slots[at].place &&
+	       (hash->slots[at].hash != key_hash ||
+		memcmp(hash_item(hash, hash->slots[at].place - 1), key, hash->key_size) != 0))
 		at = (at + 1) & mask;
 	return &hash->slots[at];
 }
 
-void *hash_find(const struct hash *hash, const void *key)
+static void *find(const struct hash *hash, const void *key, u32 key_hash)
 {
-	u32 *slot;
+	const struct hash_slot *slot;
 
 	if (!hash->slot_count)
 		return NULL;
-	slot = slot_of(hash, key);
-	return *slot ? hash_item(hash, *slot - 1) : NULL;
+	slot = slot_of(hash, key, key_hash);
+	return slot->place ? hash_item(hash, slot->place - 1) : NULL;
 }
 
-static void fill_slots(struct hash *hash)
+void *hash_find(const struct hash *hash, const void *key)
 {
-	for (size_t i = 0; i < hash->count; i++)
-		*slot_of(hash, hash_item(hash, i)) = (u32)i + 1;
+	return find(hash, key, hash_of(hash, key));
+}
+
+/* A key that is not there yet. */
+static void put(struct hash_slot *slots, size_t slot_count, struct hash_slot new)
+{
+	size_t at = new.hash &(slot_count - 1);
+
+	while (slots[at].place)
+		at = (at + 1) & (slot_count - 1);
+	slots[at] = new;
 }
 
 void hash_retain(struct hash *hash, bool (*keep)(const void *item, const void *context),
@@ -96,24 +106,28 @@ void hash_retain(struct hash *hash, bool (*keep)(const void *item, const void *c
 		return;
 	hash_clear(hash);
 	hash->count = kept;
-	fill_slots(hash);
+	for (size_t i = 0; i < kept; i++)
+		put(hash->slots, hash->slot_count,
+		    (struct hash_slot){(u32)i + 1, hash_of(hash, hash_item(hash, i))});
 }
 
 /* Slots are at most half full, so that a search is short. */
 static int grow_slots(struct hash *hash)
 {
 	size_t slot_count = hash->slot_count ? hash->slot_count * 2 : SLOTS_MIN;
-	u32 *slots;
+	struct hash_slot *slots;
 
 	if (hash->count * 2 < hash->slot_count)
 		return 0;
 	slots = calloc(slot_count, sizeof(*slots));
 	if (!slots)
 		return -1;
+	for (size_t i = 0; i < hash->slot_count; i++)
+		if (hash->slots[i].place)
+			put(slots, slot_count, hash->slots[i]);
 	free(hash->slots);
 	hash->slots = slots;
 	hash->slot_count = slot_count;
-	fill_slots(hash);
 	return 0;
 }
 
@@ -134,7 +148,8 @@ static int grow_items(struct hash *hash)
 
 void *hash_add(struct hash *hash, const void *key)
 {
-	char *item = hash_find(hash, key);
+	u32 key_hash = hash_of(hash, key);
+	char *item = find(hash, key, key_hash);
 
 	if (item)
 		return item;
@@ -143,6 +158,6 @@ void *hash_add(struct hash *hash, const void *key)
 	item = hash_item(hash, hash->count);
 	memset(item, 0, hash->item_size);
 	memcpy(item, key, hash->key_size);
-	*slot_of(hash, key) = (u32)++hash->count;
+	put(hash->slots, hash->slot_count, (struct hash_slot){(u32)++hash->count, key_hash});
 	return item;
 }

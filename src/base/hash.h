@@ -13,6 +13,12 @@
 
 #include "../../abi/types.h"
 
+/* Where an item is, and its key's hash: most keys that differ are told apart without the item. */
+struct hash_slot {
+	u32 place; /* 1 + index of an item; 0: free */
+	u32 hash;
+};
+
 struct hash {
 	size_t item_size;
 	size_t key_size; /* bytes, without holes, since they are compared as such */
@@ -20,7 +26,7 @@ struct hash {
 	size_t count;
 	char *items;
 	size_t capacity;
-	u32 *slots; /* 1 + index of an item; 0: free */
+	struct hash_slot *slots;
 	size_t slot_count;
 	u64 seed;
 };

@@ -155,8 +155,8 @@ static size_t count_kernel(const struct profile *profile, const struct profile_s
 	return kernel;
 }
 
-void calltree_add_callers(struct calltree *tree, const struct profile *profile,
-			  const struct profile_sample *sample, size_t most)
+static u32 place_callers(struct calltree *tree, const struct profile *profile,
+			 const struct profile_sample *sample, size_t most)
 {
 	struct profile_step steps[PROFILE_STEPS_MAX];
 	size_t count = profile_steps(profile, sample->stack, sample->stop, steps);
@@ -173,6 +173,39 @@ void calltree_add_callers(struct calltree *tree, const struct profile *profile,
 			break;
 		}
 		at = next;
+	}
+	return at;
+}
+
+/* Where samples of the same stack, kind and stop went; NULL: not known, or nowhere to note it. */
+static struct calltree_memo *memo_of(struct calltree *tree, const struct profile *profile,
+				     const struct profile_sample *sample)
+{
+	const struct profile_stack *stack =
+		sample->stack ? hash_find(&profile->stacks, &sample->stack) : NULL;
+
+	if (!tree->memos)
+		tree->memos = calloc(profile->stacks.count + 1, sizeof(*tree->memos));
+	if (!stack || !tree->memos)
+		return NULL;
+	return &tree->memos[stack - (const struct profile_stack *)(void *)profile->stacks.items];
+}
+
+void calltree_add_callers(struct calltree *tree, const struct profile *profile,
+			  const struct profile_sample *sample, size_t most)
+{
+	struct calltree_memo *memo = memo_of(tree, profile, sample);
+	u32 top = 1 + (u32)sample->kind, at;
+
+	if (memo && memo->top == top && memo->stop == sample->stop && memo->node) {
+		at = memo->node;
+	} else {
+		u64 cut = tree->cut;
+
+		at = place_callers(tree, profile, sample, most);
+		if (memo && tree->cut == cut)
+			*memo = (struct calltree_memo){
+				.top = top, .stop = sample->stop, .node = at};
 	}
 	profile_sum_add(&((struct calltree_node *)hash_item(&tree->nodes, at))->self, sample);
 }

@@ -23,7 +23,10 @@ struct calltree_node {
 	u64 stack;		 /* id of one that ends here; 0: none */
 };
 
-/* Where a stack's innermost step is, below the node of a process, of those that stopped so. */
+/*
+ * Where a stack's innermost step is, below the node of a process, of those that stopped so. Of
+ * callers, where its outermost one is, and top is 1 + the kind of the sample.
+ */
 struct calltree_memo {
 	u32 top; /* 1 + the process's node; 0: not known */
 	u32 stop;

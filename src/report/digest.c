@@ -68,6 +68,8 @@ int digest_read(sqlite3 *db, const struct report_options *options, struct digest
 	if (!err)
 		err = read_profile(db, ret_digest);
 	if (!err)
+		err = digest_index_samples(ret_digest);
+	if (!err)
 		err = signals_read(db, ret_digest);
 	if (!err)
 		err = findings_find(ret_digest, &ret_digest->findings);
@@ -87,6 +89,10 @@ void digest_free(struct digest *digest)
 	for (size_t i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++)
 		hash_free(hashes[i]);
 	profile_free(&digest->profile);
+	free(digest->first_samples);
+	free(digest->next_samples);
+	free(digest->telling_functions[0]);
+	free(digest->telling_functions[1]);
 	signals_free(&digest->signals);
 	free(digest->threads);
 	free(digest->processes);

@@ -295,7 +295,10 @@ struct digest {
 	struct account kernel;	 /* of the kernel's own, shown or not */
 	u64 kernel_threads;
 	struct profile profile; /* samples and stacks, of what is shown */
-	struct signals signals; /* series, and what goes with them, likewise */
+	u32 *first_samples; /* of each group, an index into profile.samples; PROFILE_NONE: none */
+	u32 *next_samples;  /* of each sample, the next one of its group; likewise */
+	u32 *telling_functions[2]; /* by stack, of user code and of the kernel: hot_function.c */
+	struct signals signals;	   /* series, and what goes with them, likewise */
 	struct findings *findings;
 };
 
@@ -311,6 +314,7 @@ int digest_read_culprits(sqlite3 *db, struct digest *digest);
 int digest_index_tids(struct digest *digest);
 int digest_group(struct digest *digest);
 int digest_group_services(struct digest *digest);
+int digest_index_samples(struct digest *digest); /* by group; needs both */
 
 /* The thread with this id in the session: its index, or -1. */
 s64 digest_thread_by_id(const struct digest *digest, s64 id);

@@ -159,27 +159,31 @@ static int on_counter(sqlite3_stmt *row, void *context)
 int digest_read_culprits(sqlite3 *db, struct digest *digest)
 {
 	static const struct {
-		const char *table, *columns;
+		const char *table, *columns, *sums_columns;
 		query_row_fn *on_row;
 	} tables[] = {
-		{"rivals", "window, thread, pid, tid, comm, policy, ns", on_rival},
+		{"rivals", "window, thread, pid, tid, comm, policy, ns",
+		 "0, thread, pid, tid, comm, policy, ns", on_rival},
 		{"chains",
 		 "window, thread, state, call, object, culprit_pid, culprit_tid, culprit_comm, "
 		 "part_state, part_call, part_object, part_culprit, ns",
+		 "0, thread, state, call, object, culprit_pid, culprit_tid, culprit_comm, "
+		 "part_state, part_call, part_object, part_culprit, ns",
 		 on_chain},
-		{"loops", "window, thread, turns, long_turns, long_ns, max_ns", on_loop},
+		{"loops", "window, thread, turns, long_turns, long_ns, max_ns", NULL, on_loop},
 		{"cgroup_limits",
 		 "cgroup, cpu_quota_us, cpu_period_us, memory_high, memory_max, io_limit, "
 		 "nr_throttled, throttled_us, cpu_cgroup, memory_cgroup, io_cgroup",
-		 on_limit},
-		{"cgroup_processes", "cgroup, pid", on_cgroup_process},
-		{"counters", "name, subject, begin, \"end\"", on_counter},
+		 NULL, on_limit},
+		{"cgroup_processes", "cgroup, pid", NULL, on_cgroup_process},
+		{"counters", "name, subject, begin, \"end\"", NULL, on_counter},
 	};
 	int err = 0;
 
 	for (size_t i = 0; !err && i < sizeof(tables) / sizeof(tables[0]); i++)
-		err = query_table(db, tables[i].table, tables[i].columns, NULL, tables[i].on_row,
-				  digest);
+		err = query_sums(db, tables[i].table, tables[i].columns,
+				 digest->is_slice ? NULL : tables[i].sums_columns, tables[i].on_row,
+				 digest);
 	return err;
 }
 

@@ -303,3 +303,54 @@ int digest_group(struct digest *digest)
 	}
 	return 0;
 }
+
+/* The index of a sample's group, or -1. */
+static s64 group_of(const struct digest *digest, const struct profile_sample *sample)
+{
+	size_t low = 0, high = digest->process_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		const struct process *process = &digest->processes[middle];
+
+		if (process->pid < sample->pid ||
+		    (process->pid == sample->pid && process->start_ns < sample->process_start_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == digest->process_count || digest->processes[low].pid != sample->pid ||
+	    digest->processes[low].start_ns != sample->process_start_ns ||
+	    !digest->processes[low].is_present)
+		return -1;
+	return digest->processes[low].group;
+}
+
+/*
+ * A list of samples for each group: each finding asks for its own group's, and a long session has
+ * hundreds of findings and a million samples.
+ */
+int digest_index_samples(struct digest *digest)
+{
+	const struct hash *samples = &digest->profile.samples;
+
+	digest->next_samples = calloc(samples->count + 1, sizeof(*digest->next_samples));
+	digest->first_samples = calloc(digest->groups.count + 1, sizeof(*digest->first_samples));
+	for (int i = 0; i < 2; i++)
+		digest->telling_functions[i] =
+			calloc(digest->profile.stacks.count + 1, sizeof(u32));
+	if (!digest->next_samples || !digest->first_samples || !digest->telling_functions[0] ||
+	    !digest->telling_functions[1])
+		return -ENOMEM;
+	for (size_t i = 0; i < digest->groups.count; i++)
+		digest->first_samples[i] = PROFILE_NONE;
+	for (size_t i = samples->count; i-- > 0;) {
+		s64 group = group_of(digest, hash_item(samples, i));
+
+		if (group < 0 || (size_t)group >= digest->groups.count)
+			continue;
+		digest->next_samples[i] = digest->first_samples[group];
+		digest->first_samples[group] = (u32)i;
+	}
+	return 0;
+}

@@ -219,15 +219,23 @@ int digest_read_ledger(sqlite3 *db, struct digest *digest)
 	int err = index_threads(&reader);
 
 	if (!err)
-		err = query_table(db, "ledger",
-				  "window, thread, state, call, object, holder, waker, waker_kind, "
-				  "ns, count, end_ns",
-				  NULL, on_ledger, &reader);
+		err = query_sums(db, "ledger",
+				 "window, thread, state, call, object, holder, waker, waker_kind, "
+				 "ns, count, end_ns",
+				 digest->is_slice
+					 ? NULL
+					 : "0, thread, state, call, object, holder, waker, "
+					   "waker_kind, ns, count, NULL",
+				 on_ledger, &reader);
 	if (!err)
-		err = query_table(db, "calls",
-				  "window, thread_tid, thread_start_ns, thread_begin_ns, call, "
-				  "count, failed, cpu_ns, total_ns",
-				  NULL, on_call, &reader);
+		err = query_sums(db, "calls",
+				 "window, thread_tid, thread_start_ns, thread_begin_ns, call, "
+				 "count, failed, cpu_ns, total_ns",
+				 digest->is_slice
+					 ? NULL
+					 : "0, thread_tid, thread_start_ns, thread_begin_ns, call, "
+					   "count, failed, cpu_ns, total_ns",
+				 on_call, &reader);
 	if (!err)
 		err = query_table(db, "faults",
 				  "window, thread_tid, thread_start_ns, thread_begin_ns, begun, "

@@ -12,26 +12,9 @@
 
 #define NAME_COLUMNS 60
 
-/* The index of a sample's group, or -1. */
-static s64 group_of(const struct digest *digest, const struct profile_sample *sample)
+static u32 first_sample(const struct digest *digest, u32 group)
 {
-	size_t low = 0, high = digest->process_count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		const struct process *process = &digest->processes[middle];
-
-		if (process->pid < sample->pid ||
-		    (process->pid == sample->pid && process->start_ns < sample->process_start_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == digest->process_count || digest->processes[low].pid != sample->pid ||
-	    digest->processes[low].start_ns != sample->process_start_ns ||
-	    !digest->processes[low].is_present)
-		return -1;
-	return digest->processes[low].group;
+	return group < digest->groups.count ? digest->first_samples[group] : PROFILE_NONE;
 }
 
 static void set(const struct profile *profile, u32 function, u64 part, u64 whole,
@@ -106,11 +89,11 @@ int hot_function_on_cpu(const struct digest *digest, u32 group, u32 tid, u32 sta
 	*ret_place = (struct hot_function){0};
 	if (err)
 		return err;
-	for (size_t i = 0; i < profile->samples.count; i++) {
+	for (u32 i = first_sample(digest, group); i != PROFILE_NONE; i = digest->next_samples[i]) {
 		const struct profile_sample *sample = hash_item(&profile->samples, i);
 
 		if (sample->kind == SAMPLE_CPU && (!tid || sample->tid == tid) &&
-		    (!state || sample->state == state) && group_of(digest, sample) == (s64)group)
+		    (!state || sample->state == state))
 			calltree_add(&tree, profile, sample, false);
 	}
 	err = calltree_sort(&tree, profile, false);
@@ -181,11 +164,10 @@ int hot_function_in_call(const struct digest *digest, u32 group, const char *cal
 	*ret_place = (struct hot_function){0};
 	if (err)
 		return err;
-	for (size_t i = 0; i < profile->samples.count; i++) {
+	for (u32 i = first_sample(digest, group); i != PROFILE_NONE; i = digest->next_samples[i]) {
 		const struct profile_sample *sample = hash_item(&profile->samples, i);
 
-		if (sample->kind == SAMPLE_CPU && group_of(digest, sample) == (s64)group &&
-		    is_in_call(profile, sample, call))
+		if (sample->kind == SAMPLE_CPU && is_in_call(profile, sample, call))
 			calltree_add(&tree, profile, sample, false);
 	}
 	err = calltree_sort(&tree, profile, false);
@@ -217,6 +199,35 @@ static bool is_telling(const struct profile *profile, u32 function, bool in_kern
 	       !is_library(profile_module_name(profile, of->module));
 }
 
+enum { NOT_KNOWN, NOT_TELLING, FIRST_FUNCTION }; /* of digest.telling_functions */
+
+/*
+ * The innermost function of a stack that tells something, or PROFILE_NONE. Remembered by stack:
+ * hundreds of findings look at the same ones.
+ */
+static u32 telling_function(const struct digest *digest, const struct profile_sample *sample,
+			    bool in_kernel)
+{
+	const struct profile *profile = &digest->profile;
+	const struct profile_stack *stack = hash_find(&profile->stacks, &sample->stack);
+	struct profile_step steps[PROFILE_STEPS_MAX];
+	u32 *memo, function = PROFILE_NONE;
+	size_t count;
+
+	if (!stack)
+		return PROFILE_NONE;
+	memo = &digest->telling_functions[in_kernel][stack - (const struct profile_stack *)(void *)
+								     profile->stacks.items];
+	if (*memo != NOT_KNOWN)
+		return *memo == NOT_TELLING ? PROFILE_NONE : *memo - FIRST_FUNCTION;
+	count = profile_steps(profile, sample->stack, sample->stop, steps);
+	for (size_t i = 0; i < count && function == PROFILE_NONE; i++)
+		if (is_telling(profile, steps[i].function, in_kernel))
+			function = steps[i].function;
+	*memo = function == PROFILE_NONE ? NOT_TELLING : function + FIRST_FUNCTION;
+	return function;
+}
+
 struct weight {
 	u64 function; /* the key */
 	u64 ns;
@@ -234,20 +245,15 @@ int hot_function_in_state(const struct digest *digest, u32 group, u32 state, boo
 
 	*ret_place = (struct hot_function){0};
 	hash_init(&weights, sizeof(struct weight), sizeof(u64), PROFILE_FRAMES_MAX);
-	for (size_t i = 0; i < profile->samples.count; i++) {
+	for (u32 i = first_sample(digest, group); i != PROFILE_NONE; i = digest->next_samples[i]) {
 		const struct profile_sample *sample = hash_item(&profile->samples, i);
-		struct profile_step steps[PROFILE_STEPS_MAX];
-		size_t count, at = 0;
+		u64 function;
 
-		if (sample->kind != kind || sample->state != state ||
-		    group_of(digest, sample) != (s64)group)
+		if (sample->kind != kind || sample->state != state)
 			continue;
 		whole = profile_add(whole, sample->weight_ns);
-		count = profile_steps(profile, sample->stack, sample->stop, steps);
-		while (at < count && !is_telling(profile, steps[at].function, in_kernel))
-			at++;
-		if (at < count) {
-			u64 function = steps[at].function;
+		function = telling_function(digest, sample, in_kernel);
+		if (function != PROFILE_NONE) {
 			struct weight *weight = hash_add(&weights, &function);
 
 			if (weight)

@@ -237,7 +237,10 @@ static int on_sample(sqlite3_stmt *row, void *context)
 		};
 	double weight = (double)values.weight_ns;
 
-	values.squares = weight * weight / (double)(values.count ? values.count : 1);
+	if (query_is_null(row, 16)) /* of one row, not of a sum of several */
+		values.squares = weight * weight / (double)(values.count ? values.count : 1);
+	else
+		values.squares = sqlite3_column_double(row, 16);
 	read_key(row, &key);
 	if (!is_wanted(reader, sqlite3_column_int64(row, 0), &key))
 		return 0;
@@ -296,11 +299,18 @@ static const struct source tables[] = {
 	{"stacks", "id, parent, frame", on_stack},
 };
 
-static const struct source samples = {
-	"samples",
-	"window, pid, process_start_ns, tid, thread_start_ns, kind, state, mode, stack, stop, "
-	"waker, waker_kind, waker_stack, count, weight_ns, mismatches",
-	on_sample};
+#define SAMPLE_COLUMNS                                                                             \
+	"pid, process_start_ns, tid, thread_start_ns, kind, state, mode, stack, stop, waker, "     \
+	"waker_kind, waker_stack, count, weight_ns, mismatches"
+
+static int read_samples(sqlite3 *db, struct reader *reader)
+{
+	const struct windows *windows = reader->filter->windows;
+	bool is_part = windows && windows->is_slice;
+
+	return query_sums(db, "samples", "window, " SAMPLE_COLUMNS ", NULL",
+			  is_part ? NULL : "0, " SAMPLE_COLUMNS ", squares", on_sample, reader);
+}
 
 static int read_source(sqlite3 *db, const struct source *source, struct reader *reader)
 {
@@ -335,7 +345,7 @@ int profile_read(sqlite3 *db, const struct profile_filter *filter, struct profil
 	if (!err)
 		err = choose_states(&reader);
 	if (!err)
-		err = read_source(db, &samples, &reader);
+		err = read_samples(db, &reader);
 	if (!err && filter->name_frames)
 		err = filter->name_frames(ret_profile, filter->name_request);
 	if (!err)

@@ -8,6 +8,7 @@
 
 #include "../base/log.h"
 #include "../base/utf8.h"
+#include "sums.h"
 
 #define SQL_BYTES 2048
 #define COUNT_MAX (1ULL << 62) /* sums of two do not overflow */
@@ -55,6 +56,17 @@ int query_table(sqlite3 *db, const char *table, const char *columns, const char 
 		query_row_fn *on_row, void *context)
 {
 	return query_groups(db, table, columns, NULL, order, on_row, context);
+}
+
+int query_sums(sqlite3 *db, const char *table, const char *columns, const char *sums_columns,
+	       query_row_fn *on_row, void *context)
+{
+	char name[64];
+
+	if (!sums_columns || !sums_are_complete(db, table))
+		return query_table(db, table, columns, NULL, on_row, context);
+	snprintf(name, sizeof(name), "%s_sums", table);
+	return query_table(db, name, sums_columns, NULL, on_row, context);
 }
 
 int query_groups(sqlite3 *db, const char *table, const char *columns, const char *group,

@@ -26,6 +26,13 @@ int query_table(sqlite3 *db, const char *table, const char *columns, const char 
 int query_groups(sqlite3 *db, const char *table, const char *columns, const char *group,
 		 const char *order, query_row_fn *on_row, void *context);
 
+/*
+ * The same of a table whose rows the writer may have added up (sums.h): where it has, reads these
+ * with sums_columns instead. NULL: never, since a part of the session is wanted.
+ */
+int query_sums(sqlite3 *db, const char *table, const char *columns, const char *sums_columns,
+	       query_row_fn *on_row, void *context);
+
 /* Has it this column? Tables of an older minor version may have fewer. */
 bool query_has_column(sqlite3 *db, const char *table, const char *column);
 

@@ -9,15 +9,23 @@
 #include "../base/log.h"
 #include "../model/signal.h"
 #include "batch.h"
+#include "sums.h"
 #include "tables.h"
 #include "vfs.h"
 
 #define STATEMENTS_MAX 64
 #define SQL_BYTES      2048
 
+#define SUMS_MAX 8
+
 struct statement {
 	const struct table *table;
 	sqlite3_stmt *insert;
+};
+
+struct table_with_sums {
+	const struct table *table;
+	struct sums *sums;
 };
 
 struct writer {
@@ -30,6 +38,8 @@ struct writer {
 	sqlite3 *db;
 	struct statement statements[STATEMENTS_MAX];
 	size_t statement_count;
+	struct table_with_sums sums[SUMS_MAX];
+	size_t sums_count;
 	struct batch batch;
 	bool is_resumed; /* it was there, with its tables */
 	bool is_open;	 /* its tables are there */
@@ -125,6 +135,13 @@ static int prepare_table(struct writer *writer, const struct table *table)
 		return give_up(writer, code, table->name);
 	statement->table = table;
 	writer->statement_count++;
+	/* Who continues a file does not know what its rows so far add up to. */
+	if (table->sums && !writer->is_resumed && writer->sums_count < SUMS_MAX) {
+		struct sums *sums = sums_new(table);
+
+		if (sums)
+			writer->sums[writer->sums_count++] = (struct table_with_sums){table, sums};
+	}
 	return 0;
 }
 
@@ -136,6 +153,12 @@ static sqlite3_stmt *statement_of(const struct writer *writer, const struct tabl
 	return NULL;
 }
 
+static void begin(struct writer *writer)
+{
+	if (!writer->failure && !writer->in_transaction)
+		writer->in_transaction = !execute(writer, "BEGIN", "beginning a window");
+}
+
 static void write_batch(struct writer *writer)
 {
 	struct batch *batch = &writer->batch;
@@ -144,8 +167,7 @@ static void write_batch(struct writer *writer)
 
 	if (!batch->rows)
 		return;
-	if (!writer->failure && !writer->in_transaction)
-		writer->in_transaction = !execute(writer, "BEGIN", "beginning a window");
+	begin(writer);
 	if (!writer->failure && insert) {
 		sqlite3_step(insert);
 		code = sqlite3_reset(insert); /* says what the step said */
@@ -157,10 +179,40 @@ static void write_batch(struct writer *writer)
 	batch_clear(batch);
 }
 
+static void add_to_sums(struct writer *writer, const struct table *table, const struct cell *cells)
+{
+	int code;
+
+	for (size_t i = 0; i < writer->sums_count; i++) {
+		if (writer->sums[i].table != table)
+			continue;
+		begin(writer);
+		code = writer->failure ? 0 : sums_add(writer->sums[i].sums, writer->db, cells);
+		if (code)
+			give_up(writer, code, table->name);
+	}
+}
+
+static void finish_sums(struct writer *writer)
+{
+	for (size_t i = 0; i < writer->sums_count; i++) {
+		int code;
+
+		begin(writer);
+		code = writer->failure ? 0 : sums_finish(writer->sums[i].sums, writer->db);
+		if (code)
+			give_up(writer, code, writer->sums[i].table->name);
+		sums_free(writer->sums[i].sums);
+	}
+	writer->sums_count = 0;
+}
+
 static void add_row(struct sink *sink, const struct table *table, const struct cell *cells)
 {
 	struct writer *writer = (struct writer *)sink;
 
+	if (table->sums)
+		add_to_sums(writer, table, cells);
 	if (batch_add(&writer->batch, table, cells))
 		return;
 	write_batch(writer);
@@ -350,6 +402,8 @@ int writer_close(struct writer *writer)
 
 	if (!writer)
 		return 0;
+	write_batch(writer);
+	finish_sums(writer);
 	err = writer_commit(writer);
 	for (size_t i = 0; i < writer->statement_count; i++)
 		sqlite3_finalize(writer->statements[i].insert);

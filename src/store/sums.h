@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows of a table, added up over all windows while they are written, so that whoever asks for a
+ * whole session of an hour need not read millions of rows. Owns what it adds up: bounded, written
+ * to the table NAME_sums when it is full and when the session ends. Called by the writer.
+ *
+ * A short session has no such table: its own rows are read as fast. Nor has one whose rows have
+ * little in common, or whose writer was replaced or killed.
+ */
+#ifndef DWELL_STORE_SUMS_H
+#define DWELL_STORE_SUMS_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+#include "../model/sink.h"
+
+struct sums;
+
+/* Of a table with table->sums. NULL: no memory; there will be none of this table. */
+struct sums *sums_new(const struct table *table);
+void sums_free(struct sums *sums);
+
+/* Adds one row: 0, or an SQLite code of what had to be written. In a transaction. */
+int sums_add(struct sums *sums, sqlite3 *db, const struct cell *cells);
+
+/* The session ends: what is left is written, and that they are complete. An SQLite code. */
+int sums_finish(struct sums *sums, sqlite3 *db);
+
+/*
+ * The table to read for a whole session, NAME_sums or NAME itself: are there complete sums of it?
+ * A file may say anything here; at worst its report is wrong, as with any other row.
+ */
+bool sums_are_complete(sqlite3 *db, const char *name);
+
+#endif
