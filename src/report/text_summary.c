@@ -107,7 +107,7 @@ static void add_brief(const struct finding *finding, char *text, size_t size)
 	format_add(text, size, " %s", finding->id);
 	if (time)
 		format_add(text, size, " %s", DURATION((u64)time->value));
-	if (what && strncmp(what->what, "0x", 2) != 0) /* an address says nothing */
+	if (what && *what->what && strncmp(what->what, "0x", 2) != 0) /* an address says nothing */
 		format_add(text, size, ", %s", ESCAPED(what->what));
 	format_add(text, size, ";");
 }
