@@ -148,18 +148,22 @@ def write_kernel_counts(db, state):
 
 def write_sums(db):
     """What dwell adds up while it writes a long session."""
-    def add_up(table, keys, sums):
+    def add_up(name, table, keys, sums):
         names = [sum.rsplit(" ", 1)[1] for sum in sums]
-        db.execute(f"CREATE TABLE {table}_sums ({', '.join(keys + names)})")
-        db.execute(f"INSERT INTO {table}_sums SELECT {', '.join(keys + sums)} FROM {table} GROUP BY {', '.join(keys)}")
-        db.execute(f"INSERT INTO meta SELECT 'sums.{table}', max(rowid) FROM {table}")
+        db.execute(f"CREATE TABLE {name} ({', '.join(keys + names)})")
+        db.execute(f"INSERT INTO {name} SELECT {', '.join(keys + sums)} FROM {table} GROUP BY {', '.join(keys)}")
+        db.execute(f"INSERT INTO meta SELECT 'sums.{name}', max(rowid) FROM {table}")
 
-    add_up("ledger", ["thread", "state", "call", "object", "holder", "waker", "waker_kind"],
-           ["sum(ns) AS ns", "sum(count) AS count"])
-    add_up("samples", ["pid", "process_start_ns", "tid", "thread_start_ns", "kind", "state", "mode", "stack", "stop",
-                       "waker", "waker_kind", "waker_stack"],
-           ["sum(count) AS count", "sum(weight_ns) AS weight_ns", "sum(ns) AS ns", "sum(mismatches) AS mismatches",
-            "sum(weight_ns * 1.0 * weight_ns / count) AS squares"])
+    times = ["sum(ns) AS ns", "sum(count) AS count"]
+    weights = ["sum(count) AS count", "sum(weight_ns) AS weight_ns"]
+    add_up("ledger_sums", "ledger", ["thread", "state", "call", "object", "holder", "waker", "waker_kind"], times)
+    add_up("window_sums", "ledger", ["window", "state"], times)
+    add_up("samples_sums", "samples",
+           ["pid", "process_start_ns", "tid", "thread_start_ns", "kind", "state", "mode", "stack", "stop", "waker",
+            "waker_kind", "waker_stack"],
+           weights + ["sum(ns) AS ns", "sum(mismatches) AS mismatches",
+                      "sum(weight_ns * 1.0 * weight_ns / count) AS squares"])
+    add_up("stack_sums", "samples", ["kind", "stack"], weights)
 
 
 def first_stack(args, thread):

@@ -14,12 +14,14 @@
 
 enum { TABLE_CALLS, TABLE_FAULTS };
 
-static const struct table_sums calls_sums = {
-	.columns = "thread_tid INTEGER, thread_start_ns INTEGER, thread_begin_ns INTEGER, "
-		   "call INTEGER, count INTEGER, failed INTEGER, cpu_ns INTEGER, total_ns INTEGER",
-	.keys = (1U << 5) - (1U << 1), /* columns 1 to 4 */
-	.sums = (1U << 9) - (1U << 5),
-	.max = 65536,
+static const struct table_sums calls_sums[] = {
+	{.name = "calls_sums",
+	 .columns = "thread_tid INTEGER, thread_start_ns INTEGER, thread_begin_ns INTEGER, "
+		    "call INTEGER, count INTEGER, failed INTEGER, cpu_ns INTEGER, "
+		    "total_ns INTEGER",
+	 .keys = (1U << 5) - (1U << 1), /* columns 1 to 4 */
+	 .sums = (1U << 9) - (1U << 5),
+	 .max = 65536},
 };
 
 static const struct table tables[] = {
@@ -27,7 +29,8 @@ static const struct table tables[] = {
 			 .columns = THREAD_COLUMNS "call INTEGER, count INTEGER, failed INTEGER, "
 						   "cpu_ns INTEGER, total_ns INTEGER",
 			 .width = 9,
-			 .sums = &calls_sums},
+			 .sums = calls_sums,
+			 .sums_count = ARRAY_SIZE(calls_sums)},
 	[TABLE_FAULTS] = {.name = "faults",
 			  .columns = THREAD_COLUMNS "begun INTEGER, ended INTEGER, failed INTEGER",
 			  .width = 7},

@@ -1,35 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The ledger's tables of a session; docs/session.md says what is in them. */
+#include "../../src/base/cleanup.h"
 #include "book.h"
 
 #define COLUMN(i) (1U << (i))
 
-static const struct table_sums ledger_sums = {
-	.columns = "thread INTEGER, state INTEGER, call INTEGER, object INTEGER, holder INTEGER, "
-		   "waker INTEGER, waker_kind INTEGER, ns INTEGER, count INTEGER",
-	.keys = COLUMN(8) - COLUMN(1), /* 1 to 7 */
-	.sums = COLUMN(8) | COLUMN(9),
-	.max = 131072,
+static const struct table_sums ledger_sums[] = {
+	{.name = "ledger_sums",
+	 .columns = "thread INTEGER, state INTEGER, call INTEGER, object INTEGER, "
+		    "holder INTEGER, waker INTEGER, waker_kind INTEGER, ns INTEGER, "
+		    "count INTEGER",
+	 .keys = COLUMN(8) - COLUMN(1), /* 1 to 7 */
+	 .sums = COLUMN(8) | COLUMN(9),
+	 .max = 131072},
+	{.name = "window_sums",
+	 .columns = "window INTEGER, state INTEGER, ns INTEGER, count INTEGER",
+	 .keys = COLUMN(0) | COLUMN(2),
+	 .sums = COLUMN(8) | COLUMN(9),
+	 .max = 4096},
 };
 
-static const struct table_sums rivals_sums = {
-	.columns = "thread INTEGER, pid INTEGER, tid INTEGER, comm TEXT, policy INTEGER, "
-		   "ns INTEGER",
-	.keys = COLUMN(6) - COLUMN(1), /* 1 to 5 */
-	.texts = COLUMN(4),
-	.sums = COLUMN(6),
-	.max = 32768,
+static const struct table_sums rivals_sums[] = {
+	{.name = "rivals_sums",
+	 .columns = "thread INTEGER, pid INTEGER, tid INTEGER, comm TEXT, policy INTEGER, "
+		    "ns INTEGER",
+	 .keys = COLUMN(6) - COLUMN(1), /* 1 to 5 */
+	 .texts = COLUMN(4),
+	 .sums = COLUMN(6),
+	 .max = 32768},
 };
 
-static const struct table_sums chains_sums = {
-	.columns = "thread INTEGER, state INTEGER, call INTEGER, object INTEGER, "
-		   "culprit_pid INTEGER, culprit_tid INTEGER, culprit_comm TEXT, "
-		   "part_state INTEGER, part_call INTEGER, part_object INTEGER, "
-		   "part_culprit INTEGER, ns INTEGER",
-	.keys = COLUMN(12) - COLUMN(1), /* 1 to 11 */
-	.texts = COLUMN(7),
-	.sums = COLUMN(12),
-	.max = 32768,
+static const struct table_sums chains_sums[] = {
+	{.name = "chains_sums",
+	 .columns = "thread INTEGER, state INTEGER, call INTEGER, object INTEGER, "
+		    "culprit_pid INTEGER, culprit_tid INTEGER, culprit_comm TEXT, "
+		    "part_state INTEGER, part_call INTEGER, part_object INTEGER, "
+		    "part_culprit INTEGER, ns INTEGER",
+	 .keys = COLUMN(12) - COLUMN(1), /* 1 to 11 */
+	 .texts = COLUMN(7),
+	 .sums = COLUMN(12),
+	 .max = 32768},
 };
 
 const struct table ledger_tables[LEDGER_TABLE_COUNT] = {
@@ -52,12 +62,14 @@ const struct table ledger_tables[LEDGER_TABLE_COUNT] = {
 				  "end_ns INTEGER",
 			  .width = 11,
 			  .object_columns = COLUMN(4),
-			  .sums = &ledger_sums},
+			  .sums = ledger_sums,
+			  .sums_count = ARRAY_SIZE(ledger_sums)},
 	[TABLE_RIVALS] = {.name = "rivals",
 			  .columns = "window INTEGER, thread INTEGER, pid INTEGER, tid INTEGER, "
 				     "comm TEXT, policy INTEGER, ns INTEGER",
 			  .width = 7,
-			  .sums = &rivals_sums},
+			  .sums = rivals_sums,
+			  .sums_count = ARRAY_SIZE(rivals_sums)},
 	[TABLE_LOOPS] = {.name = "loops",
 			 .columns = "window INTEGER, thread INTEGER, turns INTEGER, "
 				    "long_turns INTEGER, long_ns INTEGER, max_ns INTEGER",
@@ -69,5 +81,6 @@ const struct table ledger_tables[LEDGER_TABLE_COUNT] = {
 				     "part_object INTEGER, part_culprit INTEGER, ns INTEGER",
 			  .width = 13,
 			  .object_columns = COLUMN(4) | COLUMN(10),
-			  .sums = &chains_sums},
+			  .sums = chains_sums,
+			  .sums_count = ARRAY_SIZE(chains_sums)},
 };

@@ -7,16 +7,22 @@
 #include "../../src/model/signal.h"
 #include "probes.h"
 
-static const struct table_sums samples_sums = {
-	.columns = "pid INTEGER, process_start_ns INTEGER, tid INTEGER, thread_start_ns INTEGER, "
-		   "kind INTEGER, state INTEGER, mode INTEGER, stack INTEGER, stop INTEGER, "
-		   "waker INTEGER, waker_kind INTEGER, waker_stack INTEGER, count INTEGER, "
-		   "weight_ns INTEGER, ns INTEGER, mismatches INTEGER, squares REAL",
-	.keys = (1U << 13) - (1U << 1), /* columns 1 to 12 */
-	.sums = (1U << 17) - (1U << 13),
-	.squares_of = 14,
-	.squares_by = 13,
-	.max = 65536,
+static const struct table_sums samples_sums[] = {
+	{.name = "samples_sums",
+	 .columns = "pid INTEGER, process_start_ns INTEGER, tid INTEGER, thread_start_ns INTEGER, "
+		    "kind INTEGER, state INTEGER, mode INTEGER, stack INTEGER, stop INTEGER, "
+		    "waker INTEGER, waker_kind INTEGER, waker_stack INTEGER, count INTEGER, "
+		    "weight_ns INTEGER, ns INTEGER, mismatches INTEGER, squares REAL",
+	 .keys = (1U << 13) - (1U << 1), /* columns 1 to 12 */
+	 .sums = (1U << 17) - (1U << 13),
+	 .squares_of = 14,
+	 .squares_by = 13,
+	 .max = 65536},
+	{.name = "stack_sums",
+	 .columns = "kind INTEGER, stack INTEGER, count INTEGER, weight_ns INTEGER",
+	 .keys = 1U << 5 | 1U << 8,
+	 .sums = 1U << 13 | 1U << 14,
+	 .max = 65536},
 };
 
 static const struct table tables[] = {
@@ -27,7 +33,8 @@ static const struct table tables[] = {
 		    "waker_stack INTEGER, count INTEGER, weight_ns INTEGER, ns INTEGER, "
 		    "mismatches INTEGER",
 	 .width = 17,
-	 .sums = &samples_sums},
+	 .sums = samples_sums,
+	 .sums_count = ARRAY_SIZE(samples_sums)},
 };
 
 static void open_book(void *state, const struct services *services)

@@ -11,14 +11,14 @@
 
 #include "../../abi/types.h"
 
-/* What is added up of a table's rows, over all windows (store/sums.h). */
+/* A table of sums of another table's rows, over all windows (store/sums.h). */
 struct table_sums {
-	const char *
-		columns; /* of NAME_sums, as SQL has them: keys and sums as in the table, squares */
-	u32 keys;	 /* a bit for each column that tells rows apart: numbers, or short texts */
-	u32 texts;	 /* of these, the texts */
-	u32 sums;	 /* a bit for each column that is added up; all come after the keys */
-	u8 squares_of;	 /* adds up this column's square over squares_by; 0: nothing */
+	const char *name;
+	const char *columns; /* as SQL has them: keys and sums as in the other table, squares */
+	u32 keys;      /* a bit for each column that tells rows apart: numbers, or short texts */
+	u32 texts;     /* of these, the texts */
+	u32 sums;      /* a bit for each column that is added up; all come after the keys */
+	u8 squares_of; /* adds up this column's square over squares_by; 0: nothing */
 	u8 squares_by;
 	u32 max; /* how many sums are kept in memory */
 };
@@ -29,7 +29,8 @@ struct table {
 	size_t width;	     /* how many columns these are */
 	const char *also;    /* more SQL that belongs to it: an index, a view; NULL: nothing */
 	u32 object_columns;  /* a bit for each that has the id of an object */
-	const struct table_sums *sums; /* NULL: none are kept */
+	const struct table_sums *sums; /* of its rows; NULL: none are kept */
+	size_t sums_count;
 };
 
 enum cell_kind { CELL_NULL, CELL_NUMBER, CELL_TEXT };

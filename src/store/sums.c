@@ -20,14 +20,12 @@ struct sums {
 	struct hash items; /* words of the key, s64 sums, and with squares a double */
 	size_t key_words, sum_count;
 	u64 rows, written; /* of the table; of its sums */
-	bool has_table;
-	bool has_failed; /* there is no use in going on */
+	bool has_failed;   /* there is no use in going on */
 };
 
-struct sums *sums_new(const struct table *table)
+struct sums *sums_new(const struct table *table, const struct table_sums *what)
 {
 	struct sums *sums = calloc(1, sizeof(*sums));
-	const struct table_sums *what = table->sums;
 	size_t words;
 
 	if (!sums)
@@ -103,7 +101,7 @@ static int run(sqlite3 *db, const char *format, const struct sums *sums, const c
 {
 	char sql[SQL_BYTES];
 
-	if (snprintf(sql, sizeof(sql), format, sums->table->name, more) >= (int)sizeof(sql))
+	if (snprintf(sql, sizeof(sql), format, sums->what->name, more) >= (int)sizeof(sql))
 		return SQLITE_TOOBIG;
 	return sqlite3_exec(db, sql, NULL, NULL, NULL);
 }
@@ -140,8 +138,8 @@ static int prepare_insert(const struct sums *sums, sqlite3 *db, sqlite3_stmt **r
 	size_t columns = (size_t)__builtin_popcount(sums->what->keys | sums->what->sums) +
 			 (sums->what->squares_of ? 1 : 0);
 	char sql[SQL_BYTES];
-	size_t length = (size_t)snprintf(sql, sizeof(sql), "INSERT INTO %s_sums VALUES (?",
-					 sums->table->name);
+	size_t length =
+		(size_t)snprintf(sql, sizeof(sql), "INSERT INTO %s VALUES (?", sums->what->name);
 
 	for (size_t i = 1; i < columns; i++)
 		length += (size_t)snprintf(sql + length, sizeof(sql) - length, ", ?");
@@ -152,13 +150,8 @@ static int prepare_insert(const struct sums *sums, sqlite3 *db, sqlite3_stmt **r
 static int write_items(struct sums *sums, sqlite3 *db)
 {
 	sqlite3_stmt *insert = NULL;
-	int code = SQLITE_OK;
+	int code = prepare_insert(sums, db, &insert);
 
-	if (!sums->has_table)
-		code = run(db, "CREATE TABLE %s_sums (%s)", sums, sums->what->columns);
-	sums->has_table = true;
-	if (!code)
-		code = prepare_insert(sums, db, &insert);
 	for (size_t i = 0; !code && i < sums->items.count; i++) {
 		bind_item(sums, insert, hash_item(&sums->items, i));
 		sqlite3_step(insert);
@@ -180,7 +173,7 @@ static int give_up(struct sums *sums, sqlite3 *db)
 {
 	sums->has_failed = true;
 	hash_free(&sums->items);
-	return sums->has_table ? run(db, "DROP TABLE %s_sums%s", sums, "") : SQLITE_OK;
+	return sums->written ? run(db, "DELETE FROM %s%s", sums, "") : SQLITE_OK;
 }
 
 int sums_add(struct sums *sums, sqlite3 *db, const struct cell *cells)
@@ -224,7 +217,7 @@ int sums_finish(struct sums *sums, sqlite3 *db)
 		    : run(db, "INSERT OR REPLACE INTO meta VALUES ('sums.%s', '%s')", sums, rows);
 }
 
-bool sums_are_complete(sqlite3 *db, const char *name)
+bool sums_are_complete(sqlite3 *db, const char *table)
 {
 	sqlite3_stmt *found = NULL;
 	char sql[SQL_BYTES];
@@ -232,10 +225,10 @@ bool sums_are_complete(sqlite3 *db, const char *name)
 
 	/* Rows are only ever added, so the last one's number is how many there are. */
 	snprintf(sql, sizeof(sql),
-		 "SELECT 1 FROM meta WHERE key = 'sums.%s' AND CAST(value AS INTEGER) = "
+		 "SELECT 1 FROM meta WHERE key = 'sums.%s_sums' AND CAST(value AS INTEGER) = "
 		 "(SELECT max(rowid) FROM %s) AND EXISTS (SELECT 1 FROM sqlite_master WHERE "
 		 "name = '%s_sums' AND type = 'table' AND rootpage > 0)",
-		 name, name, name);
+		 table, table, table);
 	if (sqlite3_prepare_v2(db, sql, -1, &found, NULL) == SQLITE_OK)
 		is_complete = sqlite3_step(found) == SQLITE_ROW;
 	sqlite3_finalize(found);

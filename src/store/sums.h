@@ -2,10 +2,10 @@
 /*
  * Rows of a table, added up over all windows while they are written, so that whoever asks for a
  * whole session of an hour need not read millions of rows. Owns what it adds up: bounded, written
- * to the table NAME_sums when it is full and when the session ends. Called by the writer.
+ * to a table of its own when it is full and when the session ends. Called by the writer.
  *
- * A short session has no such table: its own rows are read as fast. Nor has one whose rows have
- * little in common, or whose writer was replaced or killed.
+ * In a short session that table stays empty: the rows themselves are read as fast. So it does where
+ * rows have little in common, or where the writer was replaced or killed.
  */
 #ifndef DWELL_STORE_SUMS_H
 #define DWELL_STORE_SUMS_H
@@ -17,8 +17,8 @@
 
 struct sums;
 
-/* Of a table with table->sums. NULL: no memory; there will be none of this table. */
-struct sums *sums_new(const struct table *table);
+/* NULL: no memory; there will be none of these. */
+struct sums *sums_new(const struct table *table, const struct table_sums *what);
 void sums_free(struct sums *sums);
 
 /* Adds one row: 0, or an SQLite code of what had to be written. In a transaction. */
@@ -28,9 +28,9 @@ int sums_add(struct sums *sums, sqlite3 *db, const struct cell *cells);
 int sums_finish(struct sums *sums, sqlite3 *db);
 
 /*
- * The table to read for a whole session, NAME_sums or NAME itself: are there complete sums of it?
- * A file may say anything here; at worst its report is wrong, as with any other row.
+ * Is every row of the table in NAME_sums? A file may say anything here; at worst its report is
+ * wrong, as with any other row.
  */
-bool sums_are_complete(sqlite3 *db, const char *name);
+bool sums_are_complete(sqlite3 *db, const char *table);
 
 #endif

@@ -111,6 +111,21 @@ static int create_table(struct writer *writer, const struct table *table)
 	return err;
 }
 
+/* Who continues a file does not know what its rows so far add up to, and keeps no sums. */
+static int prepare_sums(struct writer *writer, const struct table *table,
+			const struct table_sums *what)
+{
+	const struct table of_sums = {.name = what->name, .columns = what->columns};
+	struct sums *sums;
+
+	if (writer->sums_count == SUMS_MAX)
+		return -E2BIG;
+	sums = sums_new(table, what);
+	if (sums)
+		writer->sums[writer->sums_count++] = (struct table_with_sums){table, sums};
+	return create_table(writer, &of_sums);
+}
+
 /* Makes the table, if it is not there, and the statement that adds to it. */
 static int prepare_table(struct writer *writer, const struct table *table)
 {
@@ -135,14 +150,9 @@ static int prepare_table(struct writer *writer, const struct table *table)
 		return give_up(writer, code, table->name);
 	statement->table = table;
 	writer->statement_count++;
-	/* Who continues a file does not know what its rows so far add up to. */
-	if (table->sums && !writer->is_resumed && writer->sums_count < SUMS_MAX) {
-		struct sums *sums = sums_new(table);
-
-		if (sums)
-			writer->sums[writer->sums_count++] = (struct table_with_sums){table, sums};
-	}
-	return 0;
+	for (size_t i = 0; !err && !writer->is_resumed && i < table->sums_count; i++)
+		err = prepare_sums(writer, table, &table->sums[i]);
+	return err;
 }
 
 static sqlite3_stmt *statement_of(const struct writer *writer, const struct table *table)
