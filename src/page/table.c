@@ -27,14 +27,6 @@ static const struct {
 	[TABLE_GROUP] = {"subject", "group"},
 };
 
-static const struct {
-	table_fn *write;
-} writers[] = {
-#define TABLES(name) {tables_##name},
-#include "tables.def"
-#undef TABLES
-};
-
 const char *table_tab_of(const char *signal)
 {
 	static const struct {
@@ -190,18 +182,4 @@ int table_end(struct table_list *list, struct page_table *table)
 	free(table->rows);
 	table->rows = NULL;
 	return table->err;
-}
-
-int page_write_tables(struct page_data *data, struct part *part)
-{
-	struct table_list list = {.data = data, .part = part};
-	int err = 0;
-
-	part_text(part, "{\"tables\":[");
-	for (size_t i = 0; !err && i < ARRAY_SIZE(writers); i++)
-		err = writers[i].write(&list);
-	part_text(part, "]}");
-	page_limit(data, "tables", list.count, PAGE_TABLE_ROWS_MAX, list.left_out,
-		   "rows of tables: each has its most important ones");
-	return err;
 }
