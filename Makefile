@@ -201,9 +201,12 @@ PAGE_FILE := $(wildcard $(WEB_BUILT))
 endif
 endif
 
+# Versions are those of the lock file either way; 'npm ci' also wants packages of all other platforms in
+# it, which not every registry has.
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	$(call say,NPM)
-	$(Q)cd web && npm ci --no-audit --no-fund --loglevel=error || { \
+	$(Q)cd web && { npm ci --no-audit --no-fund --loglevel=silent || \
+		npm install --no-save --no-audit --no-fund --loglevel=error; } || { \
 		echo "npm could not install what web/ needs: make WEB=0 builds without the page" >&2; exit 1; }
 	$(Q)touch $@
 
