@@ -297,6 +297,13 @@ $(HOOKED): $(B)/obj/src/main.o $(B)/obj/tests/hooks/forbidden.o $(B)/libdwell.a
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# dwell with a page of the test's own, for tests/unit/page.sh.
+ANY_PAGE := $(B)/tests/dwell-any-page
+$(ANY_PAGE): $(B)/obj/src/main.o $(B)/obj/tests/hooks/any_page.o $(B)/libdwell.a
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
 # Our walk of stacks, at an event of the test's own.
 $(B)/gen/agree.bpf.o: $(call bpf_object,bpf/core.bpf.c bpf/stack.bpf.c tests/live/agree.bpf.c)
 	@mkdir -p $(@D)
@@ -390,9 +397,9 @@ $(FAIL_CALLS): tests/fail_nth/fail_calls.c
 BENCH_TOOLS := $(B)/bench/floor $(B)/bench/hooks $(B)/bench/hist $(B)/bench/empty \
 	$(B)/bench/nothing
 
-tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(HOOKED) $(FAIL_CALLS) $(WORKLOADS) $(MYSTERIES) $(BENCH_TOOLS)
+tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(HOOKED) $(ANY_PAGE) $(FAIL_CALLS) $(WORKLOADS) $(MYSTERIES) $(BENCH_TOOLS)
 
-check: $(B)/dwell $(UNIT_TESTS) $(REPLAYS) $(FAIL_CALLS)
+check: $(B)/dwell $(UNIT_TESTS) $(REPLAYS) $(FAIL_CALLS) $(ANY_PAGE)
 	BUILD=$(B) tests/run --parallel $(UNIT_TESTS) $(sort $(wildcard tests/unit/*.sh))
 
 check-live: $(B)/dwell $(LIVE_TOOLS) $(HOOKED) $(FAIL_CALLS) $(WORKLOADS)
