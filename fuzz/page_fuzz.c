@@ -28,7 +28,8 @@ static void write_page(sqlite3 *db, const struct report_options *options)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct report_options whole = {0};
-	static const struct report_options slice = {.part.kernel = true, .part.from_ns = 1};
+	static const struct report_options slice = {
+		.part.kernel = true, .part.from_ns = 1, .part.to_ns = ~0ULL};
 	unsigned char *copy = size ? sqlite3_malloc64(size) : NULL;
 	sqlite3 *db = NULL;
 
