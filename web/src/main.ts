@@ -145,7 +145,7 @@ async function start(): Promise<void> {
 		void showTab();
 	}
 	store.listen((selection, before) => {
-		const onlyTab = selection.window?.join() === before.window?.join() && selection.subject.kind === before.subject.kind && selection.subject.index === before.subject.index && selection.states.join() === before.states.join() && selection.search === before.search && selection.options.rows === before.options.rows && selection.options.time === before.options.time;
+		const onlyTab = selection.window?.join() === before.window?.join() && selection.subject.kind === before.subject.kind && selection.subject.index === before.subject.index && selection.states.join() === before.states.join() && selection.search === before.search && selection.options.rows === before.options.rows && selection.options.time === before.options.time && selection.options.kernel === before.options.kernel;
 		if (onlyTab) void showTab();
 		else show(selection);
 	});

@@ -20,7 +20,7 @@ export function weigh(session: Session, stacks: Stacks, samples: Rows, selection
 	const self = new Float64Array(stacks.nodes);
 	const { thread, bucket, kind, state, node, count, weight_ns: weight, stop } = samples.rows;
 	const mask = session.threadMask(selection.subject);
-	const [from, to] = session.bucketsOf(selection, samples.bucketNs);
+	const [from, to] = session.bucketsOf(selection, samples.edges);
 	const states = new Uint8Array(session.states).fill(selection.states.length ? 0 : 1);
 	for (const id of selection.states) if (id < states.length) states[id] = 1;
 	const accepted = new Map<number, boolean>();

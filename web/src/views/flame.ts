@@ -46,7 +46,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	const summary = h("p", { class: "note", id: "flame-summary" });
 	const looks = h("div", { class: "legend" });
 	const flame = new Flame(
-		{ parent: stacks.parent, nodes: stacks.nodes, label: (node) => functionName(session, stacks, node), look: (node) => session.head.looks[stacks.functionLook[stacks.functionOf[node]]] ?? "unknown" },
+		{ parent: stacks.parent, nodes: stacks.nodes, label: (node) => functionName(session, stacks, node), look: (node) => (stacks.inlined?.[node] ? "inlined" : (session.head.looks[stacks.functionLook[stacks.functionOf[node]]] ?? "")) },
 		new Children(stacks),
 	);
 	flame.canvas.setAttribute("role", "img");
@@ -157,8 +157,9 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 
 	function drawLooks(mode: string): void {
 		if (mode === "change") return fill(looks, colourKey("#d64030", "more"), colourKey("#2462cc", "less"));
-		const used = new Set<number>(stacks!.functionLook as Iterable<number>);
-		fill(looks, ...[...used].sort((a, b) => a - b).map((id) => colourKey(look(session.head.looks[id] ?? "unknown")[theme()], look(session.head.looks[id] ?? "unknown").label)));
+		const used = [...new Set<number>(stacks!.functionLook as Iterable<number>)].sort((a, b) => a - b).map((id) => look(session.head.looks[id] ?? ""));
+		if (stacks!.inlined?.some((flag) => flag === 1)) used.push(look("inlined"));
+		fill(looks, ...used.map((entry) => colourKey(entry[theme()], entry.label)));
 	}
 
 	function tip(box: Box): Parameters<typeof showTip>[1] {
