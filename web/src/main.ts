@@ -188,7 +188,9 @@ async function start(): Promise<void> {
 	});
 
 	show(store.current);
-	performance.mark("dwell-first-paint");
+	requestAnimationFrame(() => setTimeout(() => performance.mark("dwell-first-paint")));
+	await prepareTab(current());
+	requestAnimationFrame(() => setTimeout(() => performance.mark("dwell-page")));
 	if (hasPart("baseline.head")) {
 		page.baseline = await Session.open("baseline.").catch(() => null);
 		tabs[0].opening = null;

@@ -89,7 +89,7 @@ export class Areas {
 			scales: { x: { time: false }, y: { range: (_plot, _min, max) => [0, Math.max(max, data.limit?.value ?? 0) * 1.06 || 1] } },
 			axes: [
 				{ ...axis, size: 30, grid: { show: false }, splits: (_plot, _axis, min, max) => splits(min, max, this.element.clientWidth), values: (_plot, ticks) => ticks.map((tick) => moment(tick * 1e9, stepOf(ticks))) },
-				{ ...axis, size: 44, gap: 4, values: (_plot, ticks) => ticks.map((tick) => three(tick)) },
+				{ ...axis, size: 44, gap: 4, values: (_plot, ticks) => ticks.map((tick) => tick.toLocaleString("en-US", { maximumFractionDigits: 3 })) },
 			],
 			series: [
 				{},

@@ -265,7 +265,9 @@ export class Session {
 	/** True if `inner` is `outer` or lies in it. */
 	contains(outer: Subject, inner: Subject): boolean {
 		if (outer.kind === "host") return true;
-		return this.path(inner).some((step) => step.kind === outer.kind && step.index === outer.index);
+		if (inner.kind === outer.kind) return inner.index === outer.index;
+		if (inner.kind === "thread") return outer.index === (outer.kind === "process" ? this.thread.process[inner.index] : this.threadGroup[inner.index]);
+		return inner.kind === "process" && outer.kind === "group" && this.process.group[inner.index] === outer.index;
 	}
 
 	// --- time -----------------------------------------------------------------------------

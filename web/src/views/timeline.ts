@@ -61,7 +61,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		const wakers = new Set(lines.map((line) => line.waker)).size;
 		note.textContent =
 			`${count(order.length)} threads, most CPU time first. A cell is ${longDuration(stepOf(rows.edges))}: its colour is the state with most time. ` +
-			(chosen < 0 ? "Click a thread to see who ended its waits." : lines.length ? `Lines lead from the waits of ${session.name(selection.subject)} to the ${count(wakers)} threads that ended them.` : "No thread ended its waits here: interrupts and timers have no lane.");
+			(chosen < 0 ? "Click a thread to see who ended its waits." : lines.length ? `Lines lead from the waits of ${session.name(selection.subject)} to the ${wakers === 1 ? "thread" : `${count(wakers)} threads`} that ended them.` : "No thread ended its waits here: interrupts and timers have no lane.");
 		const shown = familiesShown(session.byState(selection), session.families);
 		fill(keys, ...shown.map((family) => h("span", { class: "legend-entry" }, swatch(family), FAMILIES[family].label)));
 		if (dataBox.open) drawTable();
