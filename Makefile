@@ -201,9 +201,12 @@ PAGE_FILE := $(wildcard $(WEB_BUILT))
 endif
 endif
 
+# Versions are those of the lock file either way; 'npm ci' also wants packages of all other platforms in
+# it, which not every registry has.
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	$(call say,NPM)
-	$(Q)cd web && npm ci --no-audit --no-fund --loglevel=error || { \
+	$(Q)cd web && { npm ci --no-audit --no-fund --loglevel=silent || \
+		npm install --no-save --no-audit --no-fund --loglevel=error; } || { \
 		echo "npm could not install what web/ needs: make WEB=0 builds without the page" >&2; exit 1; }
 	$(Q)touch $@
 
@@ -290,6 +293,13 @@ $(B)/replay/%: $(B)/obj/fuzz/%_fuzz.o $(B)/obj/fuzz/replay.o $(B)/libdwell.a
 # dwell with processes that try what they may not, for tests/live/sandbox.sh.
 HOOKED := $(B)/tests/dwell-forbidden
 $(HOOKED): $(B)/obj/src/main.o $(B)/obj/tests/hooks/forbidden.o $(B)/libdwell.a
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# dwell with a page of the test's own, for tests/unit/page.sh.
+ANY_PAGE := $(B)/tests/dwell-any-page
+$(ANY_PAGE): $(B)/obj/src/main.o $(B)/obj/tests/hooks/any_page.o $(B)/libdwell.a
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
@@ -387,9 +397,9 @@ $(FAIL_CALLS): tests/fail_nth/fail_calls.c
 BENCH_TOOLS := $(B)/bench/floor $(B)/bench/hooks $(B)/bench/hist $(B)/bench/empty \
 	$(B)/bench/nothing
 
-tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(HOOKED) $(FAIL_CALLS) $(WORKLOADS) $(MYSTERIES) $(BENCH_TOOLS)
+tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(HOOKED) $(ANY_PAGE) $(FAIL_CALLS) $(WORKLOADS) $(MYSTERIES) $(BENCH_TOOLS)
 
-check: $(B)/dwell $(UNIT_TESTS) $(REPLAYS) $(FAIL_CALLS)
+check: $(B)/dwell $(UNIT_TESTS) $(REPLAYS) $(FAIL_CALLS) $(ANY_PAGE)
 	BUILD=$(B) tests/run --parallel $(UNIT_TESTS) $(sort $(wildcard tests/unit/*.sh))
 
 check-live: $(B)/dwell $(LIVE_TOOLS) $(HOOKED) $(FAIL_CALLS) $(WORKLOADS)

@@ -52,32 +52,58 @@ static u64 hash_of(const struct hash *hash, const char *key)
 	return mix(sum);
 }
 
-/* Where the key is, or where it would have its place. There is always a free slot. */
-static u32 *slot_of(const struct hash *hash, const void *key)
+static bool is_equal(const struct hash *hash, const char *item, const char *key)
 {
-	size_t mask = hash->slot_count - 1;
-	size_t at = (size_t)hash_of(hash, key) & mask;
+	size_t at = 0;
 
-	while (hash->slots[at] &&
-	       memcmp(hash_item(hash, hash->slots[at] - 1), key, hash->key_size) != 0)
+	for (; at + 8 <= hash->key_size; at += 8) {
+		u64 a, b;
+
+		memcpy(&a, item + at, 8);
+		memcpy(&b, key + at, 8);
+		if (a != b)
+			return false;
+	}
+	return !memcmp(item + at, key + at, hash->key_size - at);
+}
+
+/* Where the key is, or where it would have its place. There is always a free slot. */
+static struct hash_slot *slot_of(const struct hash *hash, const void *key, u64 sum)
+{
+	size_t mask = hash->slot_count - 1, at = (size_t)sum & mask;
+	u32 tag = (u32)(sum >> 32);
+
+	while (hash->slots[at].place &&
+	       (hash->slots[at].tag != tag ||
+		!is_equal(hash, hash_item(hash, hash->slots[at].place - 1), key)))
 		at = (at + 1) & mask;
 	return &hash->slots[at];
 }
 
 void *hash_find(const struct hash *hash, const void *key)
 {
-	u32 *slot;
+	const struct hash_slot *slot;
 
 	if (!hash->slot_count)
 		return NULL;
-	slot = slot_of(hash, key);
-	return *slot ? hash_item(hash, *slot - 1) : NULL;
+	slot = slot_of(hash, key, hash_of(hash, key));
+	return slot->place ? hash_item(hash, slot->place - 1) : NULL;
+}
+
+static void fill_slot(struct hash *hash, size_t index)
+{
+	u64 sum = hash_of(hash, hash_item(hash, index));
+	size_t mask = hash->slot_count - 1, at = (size_t)sum & mask;
+
+	while (hash->slots[at].place) /* no two items are equal */
+		at = (at + 1) & mask;
+	hash->slots[at] = (struct hash_slot){(u32)index + 1, (u32)(sum >> 32)};
 }
 
 static void fill_slots(struct hash *hash)
 {
 	for (size_t i = 0; i < hash->count; i++)
-		*slot_of(hash, hash_item(hash, i)) = (u32)i + 1;
+		fill_slot(hash, i);
 }
 
 void hash_retain(struct hash *hash, bool (*keep)(const void *item, const void *context),
@@ -103,7 +129,7 @@ void hash_retain(struct hash *hash, bool (*keep)(const void *item, const void *c
 static int grow_slots(struct hash *hash)
 {
 	size_t slot_count = hash->slot_count ? hash->slot_count * 2 : SLOTS_MIN;
-	u32 *slots;
+	struct hash_slot *slots;
 
 	if (hash->count * 2 < hash->slot_count)
 		return 0;
@@ -143,6 +169,6 @@ void *hash_add(struct hash *hash, const void *key)
 	item = hash_item(hash, hash->count);
 	memset(item, 0, hash->item_size);
 	memcpy(item, key, hash->key_size);
-	*slot_of(hash, key) = (u32)++hash->count;
+	fill_slot(hash, hash->count++);
 	return item;
 }

@@ -13,6 +13,12 @@
 
 #include "../../abi/types.h"
 
+/* With a part of the key's hash, so that other keys are passed by without a look at their items. */
+struct hash_slot {
+	u32 place; /* 1 + index of an item; 0: free */
+	u32 tag;
+};
+
 struct hash {
 	size_t item_size;
 	size_t key_size; /* bytes, without holes, since they are compared as such */
@@ -20,7 +26,7 @@ struct hash {
 	size_t count;
 	char *items;
 	size_t capacity;
-	u32 *slots; /* 1 + index of an item; 0: free */
+	struct hash_slot *slots;
 	size_t slot_count;
 	u64 seed;
 };

@@ -165,24 +165,11 @@ s32 page_tid_at(const struct page_data *data, u32 tid)
 	return thread ? data->thread_at[thread - data->digest->threads] : PAGE_NONE;
 }
 
-/* Processes of the digest are in the order of pid and start. */
 s32 page_pid_at(const struct page_data *data, u64 pid, u64 start_ns)
 {
-	const struct digest *digest = data->digest;
-	size_t low = 0, high = digest->process_count;
+	const struct process *process = digest_process(data->digest, pid, start_ns);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct process *process = &digest->processes[middle];
-
-		if (process->pid == pid && process->start_ns == start_ns)
-			return data->process_at[middle];
-		if (process->pid < pid || (process->pid == pid && process->start_ns < start_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return PAGE_NONE;
+	return process ? data->process_at[process - data->digest->processes] : PAGE_NONE;
 }
 
 void page_limit(struct page_data *data, const char *part, u64 rows, u64 limit, u64 left_out,

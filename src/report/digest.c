@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "digest.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "../store/profile_reader.h"
@@ -46,6 +47,24 @@ static int read_profile(sqlite3 *db, struct digest *digest)
 	return profile_read(db, &filter, &digest->profile);
 }
 
+/* Both know processes by pid and start; the digest's are in that order. */
+static int group_samples(struct digest *digest)
+{
+	const struct hash *processes = &digest->profile.processes;
+
+	digest->sample_groups = calloc(processes->count + 1, sizeof(u32));
+	if (!digest->sample_groups)
+		return -ENOMEM;
+	for (size_t i = 0; i < processes->count; i++) {
+		const struct profile_process *wanted = hash_item(processes, i);
+		const struct process *found = digest_process(digest, wanted->pid, wanted->start_ns);
+
+		if (found && found->is_present)
+			digest->sample_groups[i] = 1 + found->group;
+	}
+	return 0;
+}
+
 int digest_read(sqlite3 *db, const struct report_options *options, struct digest *ret_digest)
 {
 	int err;
@@ -68,6 +87,8 @@ int digest_read(sqlite3 *db, const struct report_options *options, struct digest
 	if (!err)
 		err = read_profile(db, ret_digest);
 	if (!err)
+		err = group_samples(ret_digest);
+	if (!err)
 		err = signals_read(db, ret_digest);
 	if (!err)
 		err = findings_find(ret_digest, &ret_digest->findings);
@@ -87,6 +108,7 @@ void digest_free(struct digest *digest)
 	for (size_t i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++)
 		hash_free(hashes[i]);
 	profile_free(&digest->profile);
+	free(digest->sample_groups);
 	signals_free(&digest->signals);
 	free(digest->threads);
 	free(digest->processes);

@@ -295,6 +295,7 @@ struct digest {
 	struct account kernel;	 /* of the kernel's own, shown or not */
 	u64 kernel_threads;
 	struct profile profile; /* samples and stacks, of what is shown */
+	u32 *sample_groups;	/* 1 + group, by the profile's process; 0: in none */
 	struct signals signals; /* series, and what goes with them, likewise */
 	struct findings *findings;
 };
@@ -332,6 +333,8 @@ const char *digest_call_name(const struct digest *digest, u32 call, char *buf, s
 
 /* Shown: wanted, in the slice, and not the kernel's unless that is asked for. */
 bool digest_shows(const struct digest *digest, const struct thread *thread);
+
+const struct process *digest_process(const struct digest *digest, u64 pid, u64 start_ns);
 
 /* The thread that had this tid last, or NULL. */
 const struct thread *digest_by_tid(const struct digest *digest, u32 tid);

@@ -115,6 +115,33 @@ const struct thread *digest_by_tid(const struct digest *digest, u32 tid)
 	return found ? &digest->threads[found->thread] : NULL;
 }
 
+static int compare(u64 a, u64 b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* They are sorted by pid, then start. */
+const struct process *digest_process(const struct digest *digest, u64 pid, u64 start_ns)
+{
+	size_t low = 0, high = digest->process_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct process *process = &digest->processes[middle];
+		int order = compare(pid, process->pid);
+
+		if (!order)
+			order = compare(start_ns, process->start_ns);
+		if (!order)
+			return process;
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
 u64 thread_wall_ns(const struct digest *digest, const struct thread *thread)
 {
 	u64 begin_ns = thread->begin_ns, end_ns = thread->end_ns;
