@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Colours carry meaning and nothing else. A state belongs to a family, a family has one colour a theme: CPU is warm, the
-// run queue red, blocked cool, idle pale, unattributed a black hatch. Any two families differ by at least 0.12
+// run queue red, blocked cool, idle pale, unattributed a black hatch. Any two families differ by at least 0.11
 // in OKLab, for normal vision and for protanopia, deuteranopia and tritanopia: web/test/colours.test.mjs computes it.
 import type { State } from "./data/head";
 
@@ -20,15 +20,15 @@ export type Pattern = "none" | "rise" | "fall" | "level" | "upright" | "cross" |
 
 /** In the order in which they are stacked, from the bottom. A state that none names is of its kind's last family. */
 export const FAMILIES: readonly Family[] = [
-	{ id: "user", label: "CPU, user code", light: "#eca837", dark: "#fbae2b", pattern: "none", states: ["cpu", "cpu.user"] },
-	{ id: "kernel", label: "CPU, kernel", light: "#8c3d12", dark: "#995914", pattern: "rise", states: ["cpu.syscall", "cpu.fault"] },
-	{ id: "interrupt", label: "interrupts", light: "#251815", dark: "#653a12", pattern: "cross", states: ["cpu.irq", "cpu.softirq"] },
-	{ id: "runq", label: "run queue", light: "#e75240", dark: "#ef6662", pattern: "fall", states: ["runq.woken", "runq.preempted", "runq.throttled"] },
-	{ id: "lock", label: "lock", light: "#5a3178", dark: "#6636b6", pattern: "upright", states: ["blocked.lock", "blocked.kernel-lock", "blocked.signalled"] },
-	{ id: "disk", label: "disk", light: "#244ecc", dark: "#5481ce", pattern: "level", states: ["blocked.disk", "blocked.disk-held", "blocked.pagein", "blocked.memory"] },
-	{ id: "network", label: "network, IPC", light: "#77c3b0", dark: "#64e8cd", pattern: "dots", states: ["blocked.net", "blocked.ipc", "blocked.pipe"] },
-	{ id: "sleep", label: "sleep, other waits", light: "#758d9e", dark: "#96a6be", pattern: "none", states: [] },
-	{ id: "idle", label: "idle", light: "#dfe6eb", dark: "#212429", pattern: "none", states: ["blocked.idle"] },
+	{ id: "user", label: "CPU, user code", light: "#eca837", dark: "#ecb160", pattern: "none", states: ["cpu", "cpu.user"] },
+	{ id: "kernel", label: "CPU, kernel", light: "#8c3d12", dark: "#9e5b0b", pattern: "rise", states: ["cpu.syscall", "cpu.fault"] },
+	{ id: "interrupt", label: "interrupts", light: "#251815", dark: "#4c4139", pattern: "cross", states: ["cpu.irq", "cpu.softirq"] },
+	{ id: "runq", label: "run queue", light: "#e75240", dark: "#ef6660", pattern: "fall", states: ["runq.woken", "runq.preempted", "runq.throttled"] },
+	{ id: "lock", label: "lock, other threads", light: "#5a3178", dark: "#84009b", pattern: "upright", states: ["blocked.lock", "blocked.kernel-lock", "blocked.signalled"] },
+	{ id: "disk", label: "disk", light: "#244ecc", dark: "#3d75e5", pattern: "level", states: ["blocked.disk", "blocked.disk-held", "blocked.pagein", "blocked.memory"] },
+	{ id: "network", label: "network, IPC, pipe", light: "#77c3b0", dark: "#2cb3b3", pattern: "dots", states: ["blocked.net", "blocked.ipc", "blocked.pipe"] },
+	{ id: "sleep", label: "sleep, other waits", light: "#758d9e", dark: "#526577", pattern: "none", states: ["blocked.sleep", "blocked.poll", "blocked.stopped", "blocked.child", "blocked.fork", "blocked.other"] },
+	{ id: "idle", label: "idle", light: "#dfe6eb", dark: "#232425", pattern: "none", states: ["blocked.idle"] },
 	{ id: "unattributed", label: "unattributed", light: "#000000", dark: "#ffffff", pattern: "hatch", states: ["unattributed"] },
 ];
 
@@ -41,8 +41,7 @@ export function familiesOf(states: readonly State[]): Int32Array {
 	const families = new Int32Array(Math.max(0, ...states.map((state) => state.id + 1))).fill(familyIndex("sleep"));
 	for (const state of states) {
 		const named = FAMILIES.findIndex((family) => family.states.includes(state.name));
-		const isIdle = state.kind === "idle" || state.kind === "unattributed";
-		families[state.id] = named >= 0 && !isIdle ? named : familyIndex(REST[state.kind] ?? "sleep");
+		families[state.id] = named >= 0 ? named : familyIndex(REST[state.kind] ?? "sleep");
 	}
 	return families;
 }
@@ -57,8 +56,10 @@ export const LOOKS: Record<string, { label: string; light: string; dark: string 
 	kernel: { label: "kernel", light: "#d9b79f", dark: "#5f4230" },
 	inlined: { label: "inlined", light: "#fbe7c4", dark: "#5c4a2a" },
 	runtime: { label: "language runtime", light: "#c9d8f0", dark: "#34496b" },
-	library: { label: "library", light: "#e8dcae", dark: "#5d5730" },
-	unknown: { label: "unknown", light: "#e1e1e1", dark: "#474747" },
+	jit: { label: "JIT code", light: "#cfe6c4", dark: "#3d5a33" },
+	process: { label: "process", light: "#d5dae1", dark: "#3a4048" },
+	unnamed: { label: "no symbol", light: "#e6e6e2", dark: "#45453f" },
+	mark: { label: "incomplete stack", light: "#f2d3da", dark: "#5c3540" },
 };
 const OTHER_LOOK = { label: "other code", light: "#dcd7e8", dark: "#4a4458" };
 
@@ -78,7 +79,8 @@ export function changeColour(change: number, theme: Theme): string {
 /** Text that can be read on a colour: black or white, whichever has more contrast. */
 export function textOn(colour: string): string {
 	const [r, g, b] = channels(colour);
-	return luminance(r, g, b) > 0.3 ? "#16181b" : "#ffffff";
+	// The luminance at which both have the same contrast.
+	return luminance(r, g, b) > 0.183 ? "#060708" : "#ffffff";
 }
 
 export function channels(colour: string): [number, number, number] {

@@ -11,7 +11,8 @@ export function three(value: number): string {
 	if (value === 0) return "0";
 	const size = Math.abs(value);
 	if (size >= 999.5) return Math.round(value).toLocaleString("en-US");
-	const digits = Math.max(0, 2 - Math.floor(Math.log10(size) + 1e-9));
+	const rounded = Number(size.toPrecision(3));
+	const digits = Math.max(0, 2 - Math.floor(Math.log10(rounded) + 1e-9));
 	const text = value.toFixed(Math.min(digits, 6));
 	return Number(text) === 0 ? "0" : text;
 }

@@ -145,7 +145,7 @@ async function start(): Promise<void> {
 		void showTab();
 	}
 	store.listen((selection, before) => {
-		const onlyTab = selection.window?.join() === before.window?.join() && selection.subject.kind === before.subject.kind && selection.subject.index === before.subject.index && selection.states.join() === before.states.join() && selection.search === before.search && selection.options.rows === before.options.rows && selection.options.time === before.options.time;
+		const onlyTab = selection.window?.join() === before.window?.join() && selection.subject.kind === before.subject.kind && selection.subject.index === before.subject.index && selection.states.join() === before.states.join() && selection.search === before.search && selection.options.rows === before.options.rows && selection.options.time === before.options.time && selection.options.kernel === before.options.kernel;
 		if (onlyTab) void showTab();
 		else show(selection);
 	});
@@ -188,7 +188,9 @@ async function start(): Promise<void> {
 	});
 
 	show(store.current);
-	performance.mark("dwell-first-paint");
+	requestAnimationFrame(() => setTimeout(() => performance.mark("dwell-first-paint")));
+	await prepareTab(current());
+	requestAnimationFrame(() => setTimeout(() => performance.mark("dwell-page")));
 	if (hasPart("baseline.head")) {
 		page.baseline = await Session.open("baseline.").catch(() => null);
 		tabs[0].opening = null;

@@ -6,6 +6,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { FAMILIES, familyColour } from "../colours";
 import type { Mark } from "../data/head";
+import { bucketAt, nearestEdge } from "../data/time_grid";
 import { duration, moment, three } from "../format";
 import { theme } from "../ui/theme";
 import { hideTip, showTip } from "../ui/tooltip";
@@ -14,15 +15,12 @@ import { familyFill, FONT, ink, timeStep } from "./canvas";
 export interface AreaData {
 	/** Nanoseconds by bucket and family: ns[bucket * FAMILIES.length + family]. */
 	ns: Float64Array;
-	buckets: number;
-	bucketNs: number;
-	durationNs: number;
+	/** Bucket b lies between edges[b] and edges[b + 1]. */
+	edges: Float64Array;
 	window: [number, number] | null;
 	marks: Mark[];
 	/** A dashed line, such as the number of CPUs. */
 	limit: { value: number; label: string } | null;
-	/** Families that are not part of the selection are drawn faintly. */
-	isFaint: Uint8Array;
 }
 
 const MARK_SHAPES: Record<Mark["kind"], { glyph: string; label: string }> = {
@@ -62,13 +60,11 @@ export class Areas {
 
 	/** Each series is the sum of its family and all below it, so that the upper ones are drawn first. */
 	private stack(data: AreaData): uPlot.AlignedData {
-		const points = data.buckets + 1;
-		const times = new Float64Array(points);
-		for (let b = 0; b < points; b++) times[b] = Math.min(b * data.bucketNs, Math.max(data.durationNs, 1)) / 1e9;
+		const points = data.edges.length;
+		const buckets = points - 1;
 		const columns: number[][] = FAMILIES.map(() => new Array<number>(points).fill(0));
-		for (let b = 0; b < data.buckets; b++) {
-			// The last bucket may be cut short by the session's end.
-			const length = Math.max(1, Math.min(data.bucketNs, data.durationNs - b * data.bucketNs));
+		for (let b = 0; b < buckets; b++) {
+			const length = data.edges[b + 1] - data.edges[b];
 			let sum = 0;
 			for (let f = 0; f < FAMILIES.length; f++) {
 				sum += Math.max(0, data.ns[b * FAMILIES.length + f]) / length;
@@ -76,7 +72,7 @@ export class Areas {
 			}
 		}
 		for (const column of columns) column[points - 1] = column[Math.max(0, points - 2)];
-		return [Array.from(times), ...columns.reverse()];
+		return [Array.from(data.edges, (ns) => ns / 1e9), ...columns.reverse()];
 	}
 
 	private options(data: AreaData): uPlot.Options {
@@ -87,20 +83,19 @@ export class Areas {
 		return {
 			width: this.element.clientWidth || 800,
 			height: this.height,
-			padding: [10, 8, 0, 0],
+			padding: [14, 26, 0, 0],
 			legend: { show: false },
 			cursor: { drag: { x: true, y: false, setScale: false, dist: 4 }, points: { show: false }, y: false },
 			scales: { x: { time: false }, y: { range: (_plot, _min, max) => [0, Math.max(max, data.limit?.value ?? 0) * 1.06 || 1] } },
 			axes: [
 				{ ...axis, size: 30, grid: { show: false }, splits: (_plot, _axis, min, max) => splits(min, max, this.element.clientWidth), values: (_plot, ticks) => ticks.map((tick) => moment(tick * 1e9, stepOf(ticks))) },
-				{ ...axis, size: 44, gap: 4, values: (_plot, ticks) => ticks.map((tick) => three(tick)) },
+				{ ...axis, size: 44, gap: 4, values: (_plot, ticks) => ticks.map((tick) => tick.toLocaleString("en-US", { maximumFractionDigits: 3 })) },
 			],
 			series: [
 				{},
 				...order.map((f) => ({
 					label: FAMILIES[f].label,
 					fill: () => familyFill(f) as string,
-					alpha: data.isFaint[f] ? 0.18 : 1,
 					stroke: colours.page,
 					width: 0.5,
 					points: { show: false },
@@ -121,29 +116,29 @@ export class Areas {
 		const from = plot.posToVal(left, "x") * 1e9;
 		const to = plot.posToVal(left + width, "x") * 1e9;
 		plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-		const begin = Math.max(0, Math.round(from / data.bucketNs));
-		const end = Math.min(data.buckets, Math.max(begin + 1, Math.round(to / data.bucketNs)));
-		const edges: [number, number] = [Math.min(begin, data.buckets - 1) * data.bucketNs, Math.min(end * data.bucketNs, data.durationNs)];
-		this.onWindow(edges[0] === 0 && edges[1] >= data.durationNs ? null : edges);
+		const last = data.edges.length - 1;
+		const begin = Math.min(last - 1, nearestEdge(data.edges, from));
+		const end = Math.max(begin + 1, nearestEdge(data.edges, to));
+		this.onWindow(begin === 0 && end === last ? null : [data.edges[begin], data.edges[end]]);
 	}
 
 	private pointed(plot: uPlot, data: AreaData): void {
 		const { left, top } = plot.cursor;
 		if (left === undefined || left < 0 || top === undefined) return hideTip();
 		const at = plot.posToVal(left, "x") * 1e9;
-		const bucket = Math.min(data.buckets - 1, Math.max(0, Math.floor(at / data.bucketNs)));
-		const length = Math.max(1, Math.min(data.bucketNs, data.durationNs - bucket * data.bucketNs));
+		const bucket = bucketAt(data.edges, at);
+		const length = data.edges[bucket + 1] - data.edges[bucket];
 		const lines: [string, string, string][] = [];
 		for (let f = FAMILIES.length - 1; f >= 0; f--) {
 			const ns = data.ns[bucket * FAMILIES.length + f];
 			if (ns > 0) lines.push([FAMILIES[f].label, `${three(ns / length)} · ${duration(ns)}`, familyColour(f, theme())]);
 		}
-		const near = data.marks.filter((mark) => Math.floor(mark.ts_ns / data.bucketNs) === bucket);
+		const near = data.marks.filter((mark) => bucketAt(data.edges, mark.ts_ns) === bucket);
 		const box = plot.over.getBoundingClientRect();
 		showTip(
 			{ clientX: box.left + left, clientY: box.top + top },
 			{
-				title: `${moment(bucket * data.bucketNs, data.bucketNs)} – ${moment(bucket * data.bucketNs + length, data.bucketNs)}`,
+				title: `${moment(data.edges[bucket], 1e8)} – ${moment(data.edges[bucket + 1], 1e8)}`,
 				lines,
 				note: near.slice(0, 3).map((mark) => `${MARK_SHAPES[mark.kind]?.glyph ?? ""} ${mark.text}${mark.count > 1 ? ` (${mark.count})` : ""}`).join("\n") || "threads on average · time in sum",
 			},
@@ -178,10 +173,11 @@ export class Areas {
 			ctx.font = `${12 * pixels}px ${FONT}`;
 			const width = ctx.measureText(data.limit.label).width;
 			ctx.fillStyle = colours.page;
-			ctx.fillRect(bbox.left + 6 * pixels, y - 17 * pixels, width + 8 * pixels, 15 * pixels);
+			const left = bbox.left + bbox.width - width - 12 * pixels;
+			ctx.fillRect(left, y - 18 * pixels, width + 8 * pixels, 15 * pixels);
 			ctx.fillStyle = colours.text;
 			ctx.textAlign = "left";
-			ctx.fillText(data.limit.label, bbox.left + 10 * pixels, y - 5 * pixels);
+			ctx.fillText(data.limit.label, left + 4 * pixels, y - 6 * pixels);
 		}
 		ctx.font = `bold ${13 * pixels}px ${FONT}`;
 		ctx.textAlign = "center";

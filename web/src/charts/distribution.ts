@@ -2,6 +2,7 @@
 //
 // The distribution of a signal's values: a histogram, and a heat map of time × value. Both have a logarithmic axis of
 // values, as the slots have.
+import { bucketAt } from "../data/time_grid";
 import { inUnit, moment } from "../format";
 import { theme } from "../ui/theme";
 import { hideTip, showTip, type Tip } from "../ui/tooltip";
@@ -13,9 +14,8 @@ export interface Distribution {
 	/** Counts by bucket and slot: heat[bucket * slots + slot]. */
 	heat: Float64Array;
 	slots: Float64Array;
-	buckets: number;
-	bucketNs: number;
-	durationNs: number;
+	/** Bucket b lies between edges[b] and edges[b + 1]. */
+	edges: Float64Array;
 	unit: string;
 	window: [number, number] | null;
 	marks: { value: number; label: string }[];
@@ -127,16 +127,18 @@ export class HeatMap extends Chart {
 		const plotWidth = width - LEFT - 8;
 		const plotHeight = this.height - BOTTOM - 8;
 		this.most = 0;
-		for (let b = 0; b < data.buckets; b++) for (let s = low; s <= high; s++) this.most = Math.max(this.most, data.heat[b * slots + s]);
-		const x = (bucket: number) => LEFT + (bucket / data.buckets) * plotWidth;
+		const buckets = data.edges.length - 1;
+		const [begin, end] = [data.edges[0], data.edges[buckets]];
+		for (let b = 0; b < buckets; b++) for (let s = low; s <= high; s++) this.most = Math.max(this.most, data.heat[b * slots + s]);
+		const x = (ns: number) => LEFT + ((ns - begin) / (end - begin)) * plotWidth;
 		const y = (slot: number) => 8 + plotHeight - ((slot - low) / rows) * plotHeight;
-		for (let b = 0; b < data.buckets; b++)
+		for (let b = 0; b < buckets; b++)
 			for (let s = low; s <= high; s++) {
 				const amount = data.heat[b * slots + s];
 				if (amount <= 0) continue;
 				context.fillStyle = shade(amount / this.most);
-				const left = x(b);
-				context.fillRect(left, y(s + 1), Math.max(1, x(b + 1) - left - (data.buckets < 200 ? 1 : 0)), Math.max(1, plotHeight / rows - (rows < 60 ? 1 : 0)));
+				const left = x(data.edges[b]);
+				context.fillRect(left, y(s + 1), Math.max(1, x(data.edges[b + 1]) - left - (buckets < 200 ? 1 : 0)), Math.max(1, plotHeight / rows - (rows < 60 ? 1 : 0)));
 			}
 		context.fillStyle = colours.line;
 		context.fillRect(LEFT, 8 + plotHeight, plotWidth, 1);
@@ -146,17 +148,17 @@ export class HeatMap extends Chart {
 		const every = Math.max(1, Math.ceil(rows / Math.max(2, Math.floor(plotHeight / 28))));
 		for (let s = low; s <= high; s += every) context.fillText(inUnit(data.slots[s], data.unit), LEFT - 6, y(s) + 1);
 		context.textAlign = "center";
-		const step = timeStep(data.durationNs, Math.max(2, plotWidth / 90));
-		for (let at = 0; at <= data.durationNs; at += step) {
-			const left = x(at / data.bucketNs);
+		const step = timeStep(end - begin, Math.max(2, plotWidth / 90));
+		for (let at = Math.ceil(begin / step) * step; at <= end; at += step) {
+			const left = x(at);
 			if (left > width - 14) break;
 			context.fillText(moment(at, step), Math.max(LEFT + 8, left), this.height - 8);
 		}
 		if (data.window) {
 			context.strokeStyle = colours.accent;
 			context.lineWidth = 2;
-			const from = x(data.window[0] / data.bucketNs);
-			context.strokeRect(from, 8, Math.max(2, x(Math.min(data.buckets, data.window[1] / data.bucketNs)) - from), plotHeight);
+			const from = x(data.window[0]);
+			context.strokeRect(from, 8, Math.max(2, x(data.window[1]) - from), plotHeight);
 		}
 	}
 
@@ -165,10 +167,12 @@ export class HeatMap extends Chart {
 		if (!data) return null;
 		const [low, high] = data.range;
 		const plotHeight = this.height - BOTTOM - 8;
-		const bucket = Math.floor(((x - LEFT) / Math.max(1, this.canvas.clientWidth - LEFT - 8)) * data.buckets);
+		const buckets = data.edges.length - 1;
+		const share = (x - LEFT) / Math.max(1, this.canvas.clientWidth - LEFT - 8);
+		const bucket = share < 0 || share > 1 ? -1 : bucketAt(data.edges, data.edges[0] + share * (data.edges[buckets] - data.edges[0]));
 		const slot = low + Math.floor(((8 + plotHeight - y) / plotHeight) * (high - low + 1));
-		if (bucket < 0 || bucket >= data.buckets || slot < low || slot > high) return null;
+		if (bucket < 0 || slot < low || slot > high) return null;
 		const amount = data.heat[bucket * data.slots.length + slot];
-		return { title: `${moment(bucket * data.bucketNs, data.bucketNs)} · ${this.slotName(data, slot)}`, lines: [["values", Math.round(amount).toLocaleString("en-US")], ["darkest cell", Math.round(this.most).toLocaleString("en-US")]] };
+		return { title: `${moment(data.edges[bucket], 1e8)} · ${this.slotName(data, slot)}`, lines: [["values", Math.round(amount).toLocaleString("en-US")], ["darkest cell", Math.round(this.most).toLocaleString("en-US")]] };
 	}
 }

@@ -63,13 +63,6 @@ export class Children {
 	}
 }
 
-/** Adds what each node has itself to all its callers. */
-export function addUp(parent: ArrayLike<number>, self: Float64Array): Float64Array {
-	const total = Float64Array.from(self);
-	for (let node = total.length - 1; node >= 0; node--) if (parent[node] >= 0) total[parent[node]] += total[node];
-	return total;
-}
-
 export class Flame {
 	readonly canvas = document.createElement("canvas");
 	private boxLayer = new Int32Array(0);

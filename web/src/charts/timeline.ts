@@ -5,6 +5,7 @@
 // threads that ended them.
 import { FAMILIES, familyColour } from "../colours";
 import type { StateRows } from "../data/state_rows";
+import { bucketAt } from "../data/time_grid";
 import { duration, moment, percent } from "../format";
 import { theme } from "../ui/theme";
 import { hideTip, showTip } from "../ui/tooltip";
@@ -34,8 +35,8 @@ export interface TimelineData {
 	to: number;
 	chosen: number;
 	wakes: WakeLine[];
-	bucketNs: number;
-	wakeBucketNs: number;
+	/** The edges of the buckets of `wakes`. */
+	wakeEdges: Float64Array;
 }
 
 export class Timeline {
@@ -45,6 +46,7 @@ export class Timeline {
 	private readonly canvas = document.createElement("canvas");
 	private data: TimelineData | null = null;
 	private sums = new Float64Array(0);
+	private cells = new Float64Array(0);
 
 	constructor(private readonly onThread: (thread: number) => void) {
 		this.element = document.createElement("div");
@@ -78,9 +80,15 @@ export class Timeline {
 		return this.scroller.clientWidth < 600 ? 92 : 190;
 	}
 
-	private x(bucket: number): number {
-		const data = this.data as TimelineData;
-		return this.left + ((bucket - data.from) / Math.max(1, data.to - data.from)) * (this.scroller.clientWidth - this.left - 4);
+	private x(ns: number): number {
+		const [begin, end] = this.ends();
+		return this.left + ((ns - begin) / Math.max(1, end - begin)) * (this.scroller.clientWidth - this.left - 4);
+	}
+
+	/** The moments at the left and at the right. */
+	private ends(): [number, number] {
+		const { rows, from, to } = this.data as TimelineData;
+		return [rows.edges[from], rows.edges[to]];
 	}
 
 	private laneAt(y: number): number {
@@ -118,7 +126,7 @@ export class Timeline {
 
 	private drawLane(context: CanvasRenderingContext2D, lane: number, y: number, unit: number): void {
 		const data = this.data as TimelineData;
-		const { rows, families } = data;
+		const { rows } = data;
 		const thread = data.threads[lane];
 		const colours = ink();
 		const isChosen = thread === data.chosen;
@@ -130,24 +138,39 @@ export class Timeline {
 		context.fillStyle = colours.text;
 		context.textAlign = "left";
 		context.fillText(fitText(data.name(thread), this.left - 10, unit * 1.04), 4, y + LANE / 2);
-		let i = rows.offsets[thread];
-		const end = rows.offsets[thread + 1];
-		while (i < end) {
-			const bucket = rows.bucket[i];
-			let best = -1;
-			let most = 0;
-			const begin = i;
-			for (; i < end && rows.bucket[i] === bucket; i++) {
-				if (rows.ns[i] > most) {
-					most = rows.ns[i];
-					best = rows.state[i];
-				}
+		const { from, to } = data;
+		const cells = (to - from) * rows.states;
+		if (this.cells.length < cells) this.cells = new Float64Array(cells);
+		this.cells.fill(0, 0, cells);
+		rows.addKey(thread, from, to, this.cells);
+		let run = -1;
+		let begin = from;
+		for (let bucket = from; bucket <= to; bucket++) {
+			const family = bucket < to ? this.dominant(bucket - from) : -2;
+			if (family === run) continue;
+			if (run >= 0) {
+				const x = this.x(rows.edges[begin]);
+				context.fillStyle = familyFill(run);
+				context.fillRect(x, y + 2, Math.max(0.6, this.x(rows.edges[bucket]) - x - 0.5), LANE - 3);
 			}
-			if (best < 0 || bucket < data.from || bucket >= data.to || begin === i) continue;
-			const x = this.x(bucket);
-			context.fillStyle = familyFill(families[best]);
-			context.fillRect(x, y + 2, Math.max(0.6, this.x(bucket + 1) - x - (data.to - data.from < 200 ? 0.5 : 0)), LANE - 3);
+			run = family;
+			begin = bucket;
 		}
+	}
+
+	/** The family of the state with most time in a cell; -1 for none. */
+	private dominant(cell: number): number {
+		const { rows, families } = this.data as TimelineData;
+		let best = -1;
+		let most = 0;
+		for (let s = 0; s < rows.states; s++) {
+			const ns = this.cells[cell * rows.states + s];
+			if (ns > most) {
+				most = ns;
+				best = s;
+			}
+		}
+		return best < 0 ? -1 : families[best];
 	}
 
 	private drawLines(context: CanvasRenderingContext2D): void {
@@ -163,7 +186,7 @@ export class Timeline {
 			const from = laneOf.get(wake.waiter);
 			const to = laneOf.get(wake.waker);
 			if (from === undefined || to === undefined) continue;
-			const x = this.x(((wake.bucket + 0.5) * data.wakeBucketNs) / data.bucketNs);
+			const x = this.x((data.wakeEdges[wake.bucket] + data.wakeEdges[wake.bucket + 1]) / 2);
 			const y0 = this.laneY(from) + LANE / 2;
 			const y1 = this.laneY(to) + LANE / 2;
 			context.globalAlpha = 0.35 + 0.65 * (wake.ns / largest);
@@ -186,15 +209,15 @@ export class Timeline {
 	}
 
 	private drawAxis(context: CanvasRenderingContext2D, width: number): void {
-		const data = this.data as TimelineData;
 		const colours = ink();
-		const length = (data.to - data.from) * data.bucketNs;
+		const [begin, end] = this.ends();
+		const length = end - begin;
 		const step = timeStep(length, Math.max(2, (width - this.left) / 90));
 		context.font = `12px ${FONT}`;
 		context.fillStyle = colours.soft;
 		context.textAlign = "center";
-		for (let at = Math.ceil((data.from * data.bucketNs) / step) * step; at <= data.to * data.bucketNs; at += step) {
-			const x = this.x(at / data.bucketNs);
+		for (let at = Math.ceil(begin / step) * step; at <= end; at += step) {
+			const x = this.x(at);
 			if (x < this.left + 8 || x > width - 16) continue;
 			context.fillText(moment(at, step), x, AXIS / 2 - 1);
 			context.fillRect(x - 0.5, AXIS - 5, 1, 4);
@@ -208,19 +231,18 @@ export class Timeline {
 		if (!data || lane < 0) return hideTip();
 		const thread = data.threads[lane];
 		const share = (event.offsetX - this.left) / Math.max(1, this.scroller.clientWidth - this.left - 4);
-		const bucket = Math.floor(data.from + share * (data.to - data.from));
+		const [begin, end] = this.ends();
+		const { edges } = data.rows;
+		const bucket = bucketAt(edges, begin + share * (end - begin));
 		if (share < 0) return showTip(event, { title: data.name(thread), lines: [], note: "Click to select this thread." });
 		this.sums.fill(0);
 		let sum = 0;
-		for (let i = data.rows.offsets[thread]; i < data.rows.offsets[thread + 1]; i++)
-			if (data.rows.bucket[i] === bucket) {
-				this.sums[data.rows.state[i]] += data.rows.ns[i];
-				sum += data.rows.ns[i];
-			}
+		data.rows.addKey(thread, bucket, bucket + 1, this.sums);
+		for (const ns of this.sums) sum += ns;
 		const order = [...this.sums.keys()].filter((state) => this.sums[state] > 0).sort((a, b) => this.sums[b] - this.sums[a]);
-		const wakes = data.wakes.filter((wake) => wake.waiter === thread && Math.floor((bucket * data.bucketNs) / data.wakeBucketNs) === wake.bucket);
+		const wakes = data.wakes.filter((wake) => wake.waiter === thread && bucketAt(data.wakeEdges, edges[bucket]) === wake.bucket);
 		showTip(event, {
-			title: `${data.name(thread)} · ${moment(bucket * data.bucketNs, data.bucketNs)}`,
+			title: `${data.name(thread)} · ${moment(edges[bucket], 1e8)}`,
 			lines: order.slice(0, 8).map((state) => [data.stateName(state), `${duration(this.sums[state])} · ${percent(this.sums[state] / sum)}`, familyColour(data.families[state], theme())]),
 			note: wakes.length ? `woken by ${wakes.slice(0, 3).map((wake) => `${data.name(wake.waker)} (${duration(wake.ns)})`).join(", ")}` : order.length ? undefined : "not measured here: the thread did not exist",
 		});

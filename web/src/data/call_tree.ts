@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Samples on the tree of calls: weights of a selection, shares of a search, functions, and the change against a baseline.
-import type { Rows, Session, Stacks } from "./session";
+import { showsKernel, type Rows, type Session, type Stacks } from "./session";
 import type { Selection } from "../selection";
 
 export interface Weights {
@@ -20,14 +20,16 @@ export function weigh(session: Session, stacks: Stacks, samples: Rows, selection
 	const self = new Float64Array(stacks.nodes);
 	const { thread, bucket, kind, state, node, count, weight_ns: weight, stop } = samples.rows;
 	const mask = session.threadMask(selection.subject);
-	const [from, to] = session.bucketsOf(selection, samples.bucketNs);
+	const [from, to] = session.bucketsOf(selection, samples.edges);
 	const states = new Uint8Array(session.states).fill(selection.states.length ? 0 : 1);
 	for (const id of selection.states) if (id < states.length) states[id] = 1;
+	const withKernel = showsKernel(selection);
+	const kernel = session.thread.kernel;
 	const accepted = new Map<number, boolean>();
 	const result: Weights = { self, sum: 0, samples: 0, withoutStack: 0, incomplete: 0 };
 	for (let i = 0; i < samples.count; i++) {
 		if (bucket[i] < from || bucket[i] >= to || !states[state[i]]) continue;
-		if (mask && (thread[i] < 0 || !mask[thread[i]])) continue;
+		if (mask ? thread[i] < 0 || !mask[thread[i]] : !withKernel && thread[i] >= 0 && kernel?.[thread[i]]) continue;
 		const key = kind[i] * 1000 + state[i];
 		let ok = accepted.get(key);
 		if (ok === undefined) accepted.set(key, (ok = wanted(kind[i], state[i])));
@@ -120,4 +122,11 @@ export function compare(session: Session, stacks: Stacks, other: Session, otherS
 		else onlyBase += otherSelf[node] / seconds;
 	}
 	return { base, onlyBase };
+}
+
+/** Adds what each node has itself to all its callers. */
+export function addUp(parent: ArrayLike<number>, self: Float64Array): Float64Array {
+	const total = Float64Array.from(self);
+	for (let node = total.length - 1; node >= 0; node--) if (parent[node] >= 0) total[parent[node]] += total[node];
+	return total;
 }

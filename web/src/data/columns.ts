@@ -38,3 +38,12 @@ export function offsetsByKey(keys: Column, count: number): Int32Array {
 	for (let k = 0; k < count; k++) offsets[k + 1] += offsets[k];
 	return offsets;
 }
+
+/** The rows of each key, for rows in any order: those of key k are rows[offsets[k]] to rows[offsets[k + 1] - 1]. */
+export function orderByKey(keys: Column, count: number): { offsets: Int32Array; rows: Int32Array } {
+	const offsets = offsetsByKey(keys, count);
+	const next = offsets.slice();
+	const rows = new Int32Array(keys.length);
+	for (let i = 0; i < keys.length; i++) if (keys[i] >= 0 && keys[i] < count) rows[next[keys[i]]++] = i;
+	return { offsets, rows };
+}

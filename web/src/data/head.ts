@@ -10,6 +10,8 @@ export interface State {
 	name: string;
 	meaning: string;
 	kind: StateKind;
+	/** False where waiting is no work: missing means as the kind says. */
+	busy?: boolean;
 }
 
 export interface SubjectReference {
@@ -25,6 +27,8 @@ export interface Finding {
 	action?: string | null;
 	subject: SubjectReference | null;
 	states: number[];
+	/** Another finding's sentence has it. */
+	is_told?: boolean;
 	evidence?: { name: string; what: string | null; value: number; unit: string; base: number | null }[];
 }
 
@@ -44,6 +48,11 @@ export interface Head {
 		kernel: string;
 		machine: string;
 		cpus: number;
+		begin_ns?: number;
+		kind?: string;
+		signals?: string | null;
+		is_slice?: boolean;
+		is_killed?: boolean;
 		started_real_ns: string;
 		duration_ns: number;
 		tier: string;
@@ -52,13 +61,16 @@ export interface Head {
 		note: string | null;
 		labels: Record<string, string> | null;
 	};
+	window_ns?: number;
 	windows: RawColumns;
 	states: State[];
 	kinds: string[];
 	looks: string[];
+	contexts?: string[];
 	stops: { name: string; complete: boolean | number; meaning: string }[];
 	trust: {
 		sentences: string[];
+		warnings?: string[];
 		parts_minus_wall_ns: number;
 		unattributed_ns: number;
 		lost: number;
@@ -86,6 +98,7 @@ export interface TableData {
 	tab: string;
 	title: string;
 	about: string;
+	left_out?: number;
 	columns: TableColumn[];
 	rows: Record<string, (number | string | null)[]>;
 }

@@ -8,14 +8,16 @@ import { decodeColumns, type Column, type Columns, type RawColumns } from "./col
 import type { Head, TableData } from "./head";
 import { hasPart, part } from "./inflate";
 import { foldKeys, StateRows } from "./state_rows";
+import { bucketsIn, TimeGrid } from "./time_grid";
 
 interface RawRows {
-	bucket_ns: number;
+	/** Of a bucket; missing: one. */
+	windows?: number;
 	rows: RawColumns;
 }
 
 export interface Rows {
-	bucketNs: number;
+	edges: Float64Array;
 	rows: Columns;
 	count: number;
 }
@@ -26,15 +28,23 @@ export interface Stacks {
 	functionLook: Column;
 	parent: Column;
 	functionOf: Column;
+	/** 1 where the call was inlined; missing: nowhere. */
+	inlined: Column | undefined;
 	nodes: number;
 }
 
 export interface Signals {
 	series: Columns;
 	count: number;
-	values: Rows;
-	histograms: Rows;
+	/** Of the lines with all the series of a measure, and of the series one by one, which may have longer buckets. */
+	values: Rows[];
+	histograms: Rows[];
 	slots: Float64Array;
+}
+
+/** Whether the reader asked for the kernel's own threads. */
+export function showsKernel(selection: Selection): boolean {
+	return selection.options.kernel === "shown";
 }
 
 const REMEMBERED = 60;
@@ -42,7 +52,11 @@ const REMEMBERED = 60;
 export class Session {
 	readonly states: number;
 	readonly families: Int32Array;
+	/** By state, 1 if a thread in it is not busy. */
 	readonly isIdle: Uint8Array;
+	readonly isCpu: Uint8Array;
+	readonly grid: TimeGrid;
+	readonly host: StateRows;
 	readonly threadGroup: Int32Array;
 	readonly durationNs: number;
 	readonly groups: StateRows;
@@ -56,10 +70,10 @@ export class Session {
 			part<Head>(`${prefix}head`),
 			part<{ strings: string[] }>(`${prefix}strings`),
 			part<Record<string, RawColumns>>(`${prefix}subjects`),
-			part<{ groups: RawRows }>(`${prefix}ledger`),
+			part<{ host?: RawRows; groups: RawRows }>(`${prefix}ledger`),
 		]);
 		if (!head) throw new Error("This page has no data: write it with 'dwell report --html PAGE.html SESSION.dwell'.");
-		return new Session(head, strings?.strings ?? [""], subjects ?? {}, ledger?.groups, prefix);
+		return new Session(head, strings?.strings ?? [""], subjects ?? {}, ledger, prefix);
 	}
 
 	readonly group: Columns;
@@ -70,7 +84,7 @@ export class Session {
 		readonly head: Head,
 		readonly strings: string[],
 		subjects: Record<string, RawColumns>,
-		ledger: RawRows | undefined,
+		ledger: { host?: RawRows; groups: RawRows } | undefined,
 		private readonly prefix: string,
 	) {
 		this.group = decodeColumns(subjects.groups);
@@ -79,19 +93,18 @@ export class Session {
 		this.states = Math.max(1, ...head.states.map((state) => state.id + 1));
 		this.families = familiesOf(head.states);
 		this.isIdle = new Uint8Array(this.states);
-		for (const state of head.states) if (state.kind === "idle") this.isIdle[state.id] = 1;
+		for (const state of head.states) if (!(state.busy ?? state.kind !== "idle")) this.isIdle[state.id] = 1;
+		this.isCpu = new Uint8Array(this.states);
+		for (const state of head.states) if (state.kind === "cpu") this.isCpu[state.id] = 1;
 		this.durationNs = head.session.duration_ns;
 		this.threadGroup = Int32Array.from(this.thread.process ?? [], (process) => this.process.group?.[process] ?? -1);
-		this.groups = this.stateRows(ledger, "group", this.group.service?.length ?? 0);
+		this.grid = new TimeGrid(decodeColumns(head.windows), this.durationNs, head.window_ns || 1e9);
+		this.groups = this.stateRows(ledger?.groups, "group", this.group.service?.length ?? 0);
+		this.host = ledger?.host ? this.stateRows(ledger.host, "none", 1) : this.groups;
 	}
 
 	private stateRows(raw: RawRows | undefined, key: string, keys: number): StateRows {
-		const rows = decodeColumns(raw?.rows);
-		const none = new Int32Array(0);
-		return new StateRows(
-			rows[key] ?? none, rows.bucket ?? none, rows.state ?? none, rows.ns ?? none,
-			raw?.bucket_ns || 1e9, keys, this.states, this.durationNs,
-		);
+		return new StateRows(decodeColumns(raw?.rows), key, keys, this.states, this.grid.edges(raw?.windows ?? 1));
 	}
 
 	/** True once the part is decoded, or if the page has none. */
@@ -118,7 +131,7 @@ export class Session {
 
 	private async rows(name: string): Promise<Rows | undefined> {
 		const raw = await part<RawRows>(this.prefix + name);
-		return raw && decodeRows(raw);
+		return raw && this.decodeRows(raw);
 	}
 
 	loadWakes(): Promise<Rows | undefined> {
@@ -141,6 +154,7 @@ export class Session {
 				functionLook: functions.look,
 				parent: nodes.parent,
 				functionOf: nodes.function,
+				inlined: nodes.inlined,
 				nodes: nodes.parent.length,
 			};
 		});
@@ -148,14 +162,14 @@ export class Session {
 
 	loadSignals(): Promise<Signals | undefined> {
 		return this.once("signals", async () => {
-			const raw = await part<{ series: RawColumns; values: RawRows; histograms: RawRows; slots: number[] }>(`${this.prefix}signals`);
+			const raw = await part<{ series: RawColumns; values: RawRows; histograms: RawRows; series_values?: RawRows; series_histograms?: RawRows; slots: number[] }>(`${this.prefix}signals`);
 			if (!raw) return undefined;
 			const series = decodeColumns(raw.series);
 			return {
 				series,
 				count: series.signal.length,
-				values: decodeRows(raw.values),
-				histograms: decodeRows(raw.histograms),
+				values: this.decodeAll(raw.values, raw.series_values),
+				histograms: this.decodeAll(raw.histograms, raw.series_histograms),
 				slots: Float64Array.from(raw.slots ?? []),
 			};
 		});
@@ -166,6 +180,16 @@ export class Session {
 			const raw = await part<TableData[] | { tables: TableData[] }>(`${this.prefix}tables`);
 			return Array.isArray(raw) ? raw : (raw?.tables ?? []);
 		});
+	}
+
+	private decodeRows(raw: RawRows): Rows {
+		const rows = decodeColumns(raw.rows);
+		const first = Object.values(rows)[0];
+		return { edges: this.grid.edges(raw.windows ?? 1), rows, count: first ? first.length : 0 };
+	}
+
+	private decodeAll(...raw: (RawRows | undefined)[]): Rows[] {
+		return raw.filter((rows) => rows !== undefined).map((rows) => this.decodeRows(rows));
 	}
 
 	/** Remembers the last answers by key; `compute` must depend on nothing else. */
@@ -230,19 +254,27 @@ export class Session {
 		});
 	}
 
+	/** True for the kernel's own threads, and groups of them. */
+	isKernel(subject: Subject): boolean {
+		if (subject.kind === "thread") return Boolean(this.thread.kernel?.[subject.index]);
+		if (subject.kind === "host") return false;
+		const group = subject.kind === "group" ? subject.index : this.process.group[subject.index];
+		return Boolean(this.group.kernel?.[group]);
+	}
+
 	/** True if `inner` is `outer` or lies in it. */
 	contains(outer: Subject, inner: Subject): boolean {
 		if (outer.kind === "host") return true;
-		return this.path(inner).some((step) => step.kind === outer.kind && step.index === outer.index);
+		if (inner.kind === outer.kind) return inner.index === outer.index;
+		if (inner.kind === "thread") return outer.index === (outer.kind === "process" ? this.thread.process[inner.index] : this.threadGroup[inner.index]);
+		return inner.kind === "process" && outer.kind === "group" && this.process.group[inner.index] === outer.index;
 	}
 
 	// --- time -----------------------------------------------------------------------------
 
 	/** The buckets [from, to) of the selected window. */
-	bucketsOf(selection: Selection, bucketNs: number): [number, number] {
-		if (!selection.window) return [0, Number.MAX_SAFE_INTEGER];
-		const from = Math.floor(selection.window[0] / bucketNs + 1e-6);
-		return [from, Math.max(from + 1, Math.ceil(selection.window[1] / bucketNs - 1e-6))];
+	bucketsOf(selection: Selection, edges: Float64Array): [number, number] {
+		return bucketsIn(edges, selection.window);
 	}
 
 	windowNs(selection: Selection): number {
@@ -256,14 +288,13 @@ export class Session {
 		return subject.kind === "process" || subject.kind === "thread";
 	}
 
-	/** Nanoseconds by bucket and state of a subject, with the length of a bucket. */
-	overTime(subject: Subject): { rows: StateRows; ns: Float64Array } {
-		const rows = this.needsThreads(subject) && this.threads ? this.threads : this.groups;
-		const ns = this.memo(`over time ${subject.kind} ${subject.index} ${rows === this.threads}`, () => {
+	/** Nanoseconds by bucket and state of a subject. The host is without the kernel's own threads unless asked for them. */
+	overTime(subject: Subject, withKernel: boolean): { rows: StateRows; ns: Float64Array } {
+		const rows = subject.kind === "host" && withKernel ? this.host : this.needsThreads(subject) && this.threads ? this.threads : this.groups;
+		const ns = this.memo(`over time ${subject.kind} ${subject.index} ${withKernel} ${rows === this.threads}`, () => {
+			if (rows === this.host) return rows.sumByBucket(null);
 			if (rows === this.threads) return rows.sumByBucket(this.threadMask(subject));
-			if (subject.kind === "host") return rows.sumByBucket(null);
-			const mask = new Uint8Array(rows.keys);
-			mask[subject.kind === "group" ? subject.index : 0] = 1;
+			const mask = Uint8Array.from({ length: rows.keys }, (_, g) => (subject.kind === "host" ? Number(!this.isKernel({ kind: "group", index: g })) : Number(g === subject.index)));
 			return rows.sumByBucket(mask);
 		});
 		return { rows, ns };
@@ -272,7 +303,7 @@ export class Session {
 	/** Nanoseconds by subject of a level and state, in the selected window. */
 	byLevel(level: "group" | "process" | "thread", selection: Selection): Float64Array {
 		const rows = level === "group" ? this.groups : (this.threads ?? this.groups);
-		const [from, to] = this.bucketsOf(selection, rows.bucketNs);
+		const [from, to] = this.bucketsOf(selection, rows.edges);
 		const sums = this.memo(`by key ${rows === this.threads} ${from} ${to}`, () => rows.sumByKey(from, to));
 		if (level !== "process" || rows === this.groups) return sums;
 		return this.memo(`by process ${from} ${to}`, () =>
@@ -282,8 +313,8 @@ export class Session {
 
 	/** Nanoseconds by state of the selected subject in the selected window. */
 	byState(selection: Selection): Float64Array {
-		const { rows, ns } = this.overTime(selection.subject);
-		const [from, to] = this.bucketsOf(selection, rows.bucketNs);
+		const { rows, ns } = this.overTime(selection.subject, showsKernel(selection));
+		const [from, to] = this.bucketsOf(selection, rows.edges);
 		const sums = new Float64Array(this.states);
 		for (let b = Math.max(0, from); b < Math.min(to, rows.buckets); b++)
 			for (let s = 0; s < this.states; s++) sums[s] += ns[b * this.states + s];
@@ -291,8 +322,3 @@ export class Session {
 	}
 }
 
-function decodeRows(raw: RawRows): Rows {
-	const rows = decodeColumns(raw?.rows);
-	const first = Object.values(rows)[0];
-	return { bucketNs: raw?.bucket_ns || 1e9, rows, count: first ? first.length : 0 };
-}

@@ -39,8 +39,10 @@ export interface TableOptions {
 }
 
 export const ROW_HEIGHT = 28;
-const PRINTED_ROWS = 40;
+const PRINTED_ROWS = 20;
 const OVERSCAN = 6;
+/** A table of up to so many rows is rendered whole, and its texts are wrapped; a longer one has rows of one height. */
+const WRAPPED_ROWS = 60;
 
 export class Table {
 	readonly element: HTMLElement;
@@ -64,13 +66,17 @@ export class Table {
 			row.append(cell);
 		});
 		this.body = h("tbody", {});
-		const table = h("table", { "aria-rowcount": options.rows + 1 }, h("caption", { class: "unseen" }, options.caption), h("thead", {}, row), this.body);
+		const table = h("table", { class: this.isWrapped ? "wrapped" : null, "aria-rowcount": options.rows + 1 }, h("caption", { class: "unseen" }, options.caption), h("thead", {}, row), this.body);
 		this.scroller = h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": options.caption }, table);
 		this.scroller.style.maxHeight = `${options.maxHeight ?? 480}px`;
 		this.scroller.addEventListener("scroll", () => this.renderVisible(), { passive: true });
 		this.foot = h("p", { class: "table-foot" });
 		this.element = h("div", { class: "table" }, this.scroller, this.foot);
 		this.arrange();
+	}
+
+	private get isWrapped(): boolean {
+		return this.options.rows <= WRAPPED_ROWS && !this.options.columns.some((column) => column.draw);
 	}
 
 	/** How many rows passed the filters. */
@@ -143,8 +149,8 @@ export class Table {
 	private renderVisible(): void {
 		const printing = document.documentElement.hasAttribute("data-printing");
 		const height = this.options.maxHeight ?? 480;
-		const first = printing ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop / ROW_HEIGHT) - OVERSCAN);
-		const visible = printing ? PRINTED_ROWS : Math.ceil(height / ROW_HEIGHT) + 2 * OVERSCAN;
+		const first = printing || this.isWrapped ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop / ROW_HEIGHT) - OVERSCAN);
+		const visible = printing ? PRINTED_ROWS : this.isWrapped ? WRAPPED_ROWS : Math.ceil(height / ROW_HEIGHT) + 2 * OVERSCAN;
 		const last = Math.min(this.order.length, first + visible);
 		if (first === this.first && last === this.last) return;
 		this.first = first;

@@ -16,13 +16,16 @@ export function subjectOf(reference: SubjectReference | null): Subject {
 }
 
 export function findings(head: Head, store: SelectionStore): HTMLElement {
+	const listed = head.findings.filter((finding) => !finding.is_told);
 	const section = h("section", { class: "findings", "aria-labelledby": "findings" });
 	section.append(h("h2", { id: "findings", class: "unseen" }, "Findings"));
-	if (head.verdict.length) section.append(h("div", { class: "verdict" }, ...head.verdict.map((sentence) => h("p", {}, sentence))));
-	const list = h("ol", { class: "finding-list" }, ...head.findings.map((finding, i) => entry(finding, i, store)));
-	if (head.findings.length) section.append(list);
-	if (head.findings.length > SHOWN) {
-		const more = h("button", { type: "button", class: "link more" }, `${head.findings.length - SHOWN} more findings`);
+	// A sentence that a finding below has as well is read there, where it can be clicked.
+	const lead = head.verdict.filter((sentence) => !listed.some((finding) => finding.sentence === sentence));
+	if (lead.length) section.append(h("div", { class: "verdict" }, ...lead.map((sentence) => h("p", {}, sentence))));
+	const list = h("ol", { class: "finding-list" }, ...listed.map((finding, i) => entry(finding, i, store)));
+	if (listed.length) section.append(list);
+	if (listed.length > SHOWN) {
+		const more = h("button", { type: "button", class: "link more" }, `${listed.length - SHOWN} more findings`);
 		list.classList.add("cut");
 		more.addEventListener("click", () => {
 			list.classList.remove("cut");
@@ -30,7 +33,7 @@ export function findings(head: Head, store: SelectionStore): HTMLElement {
 		});
 		section.append(more);
 	}
-	if (!head.findings.length && !head.verdict.length) section.append(h("p", { class: "soft" }, "No finding: no state stands out. The ledger below has all of the time."));
+	if (!listed.length && !head.verdict.length) section.append(h("p", { class: "soft" }, "No finding: no state stands out. The ledger below has all of the time."));
 	return section;
 }
 

@@ -2,12 +2,12 @@
 //
 // Flame and icicle graphs of the selection: on-CPU, blocked, both together (wall clock), by state, and against a baseline;
 // the functions as a table.
-import { addUp, Children, Flame, type Box, type FlameLayer } from "../charts/flame";
+import { Children, Flame, type Box, type FlameLayer } from "../charts/flame";
 import { familyColour, look } from "../colours";
-import { byFunction, compare, matchedWeight, matching, weigh, type Comparison, type Weights } from "../data/call_tree";
-import type { Session, Stacks } from "../data/session";
+import { addUp, byFunction, compare, matchedWeight, matching, weigh, type Comparison, type Weights } from "../data/call_tree";
+import { showsKernel, type Session, type Stacks } from "../data/session";
 import { count, duration, percent, sampleError } from "../format";
-import type { Selection } from "../selection";
+import { HOST, type Selection } from "../selection";
 import { Choice, fill, h } from "../ui/dom";
 import { Table, type Column } from "../ui/table";
 import { theme } from "../ui/theme";
@@ -20,16 +20,15 @@ const KINDS = [
 	["blocked", "blocked", "Stacks of waits, by how long they lasted"],
 	["wall", "wall clock", "Both together"],
 	["state", "by state", "A tree for each state"],
-	["change", "against baseline", "Red: more time for each second than in the baseline; blue: less"],
 ] as const;
 
 /** A kind that fits the selected states, unless the reader chose one. */
-function kindOf(session: Session, selection: Selection, hasBaseline: boolean): string {
+function kindOf(session: Session, selection: Selection): string {
 	const chosen = selection.options.flame;
-	if (chosen && KINDS.some(([id]) => id === chosen) && (chosen !== "change" || hasBaseline)) return chosen;
+	if (chosen && KINDS.some(([id]) => id === chosen)) return chosen;
 	const kinds = new Set(selection.states.map((id) => session.head.states.find((state) => state.id === id)?.kind));
 	if (kinds.size && !kinds.has("cpu")) return "blocked";
-	return hasBaseline ? "change" : "cpu";
+	return "cpu";
 }
 
 async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
@@ -40,22 +39,23 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	const hasBaseline = Boolean(baseline && baseStacks && baseSamples);
 
 	const kind = new Choice("Kind", KINDS, (value) => store.change({ options: { flame: value, zoom: null } }));
-	kind.hide("change", !hasBaseline);
+	const against = new Choice("Baseline", [["baseline", "against baseline", "Red: more time for each second than in the baseline; blue: less"], ["alone", "alone"]], (value) => store.change({ options: { compare: value === "baseline" ? null : value } }));
+	against.element.hidden = !hasBaseline;
 	const direction = new Choice("Direction", [["icicle", "icicle", "Callers at the top"], ["flame", "flame", "Callers at the bottom"]], (value) => store.change({ options: { direction: value === "icicle" ? null : value } }));
 	const reset = h("button", { type: "button", class: "plain", onclick: () => store.change({ options: { zoom: null } }) }, "zoom out");
 	const summary = h("p", { class: "note", id: "flame-summary" });
 	const looks = h("div", { class: "legend" });
 	const flame = new Flame(
-		{ parent: stacks.parent, nodes: stacks.nodes, label: (node) => functionName(session, stacks, node), look: (node) => session.head.looks[stacks.functionLook[stacks.functionOf[node]]] ?? "unknown" },
+		{ parent: stacks.parent, nodes: stacks.nodes, label: (node) => functionName(session, stacks, node), look: (node) => (stacks.inlined?.[node] ? "inlined" : (session.head.looks[stacks.functionLook[stacks.functionOf[node]]] ?? "")) },
 		new Children(stacks),
 	);
 	flame.canvas.setAttribute("role", "img");
 	flame.canvas.setAttribute("aria-labelledby", "flame-summary");
 	const functionsBox = h("div", {});
 	root.append(
-		h("div", { class: "bar" }, kind.element, direction.element, reset, h("span", { class: "grow" }), looks),
+		h("div", { class: "bar" }, kind.element, direction.element, against.element, reset, h("span", { class: "grow" }), looks),
 		summary,
-		h("div", { class: "flame-box" }, flame.canvas),
+		h("div", { class: "flame-box", tabindex: 0, role: "region", "aria-label": "Flame graph; the table of functions below has the same data" }, flame.canvas),
 		h("h3", {}, "Functions"),
 		functionsBox,
 	);
@@ -65,6 +65,11 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 
 	const cpuKind = Math.max(0, session.head.kinds.indexOf("cpu"));
 	const wants = (mode: string) => (sampleKind: number) => mode === "cpu" ? sampleKind === cpuKind : mode === "blocked" ? sampleKind !== cpuKind : true;
+
+	/** A tree for each state has no baseline: its trees would be compared with those of other states. */
+	function isCompared(selection: Selection, mode: string): boolean {
+		return hasBaseline && mode !== "state" && selection.options.compare !== "alone";
+	}
 
 	function compute(selection: Selection, mode: string): void {
 		comparison = null;
@@ -77,12 +82,12 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 			return;
 		}
 		const weight = weigh(session, stacks!, samples!, selection, wants(mode));
-		const title = { cpu: "on CPU", blocked: "blocked", wall: "wall clock", change: "all" }[mode] ?? mode;
+		const title = KINDS.find(([id]) => id === mode)?.[1] ?? mode;
 		weights = [weight];
 		layers = [{ title: `${title} ${duration(weight.sum)}`, colour: theme() === "light" ? "#e7e9ec" : "#30353b", total: addUp(stacks!.parent, weight.self), sum: weight.sum }];
-		if (mode === "change" && baseline && baseStacks && baseSamples) {
-			comparison = session.memo("baseline", () => {
-				const base = weigh(baseline, baseStacks, baseSamples, { ...selection, window: null, subject: { kind: "host", index: 0 }, states: [] }, () => true);
+		if (isCompared(selection, mode) && baseline && baseStacks && baseSamples) {
+			comparison = session.memo(`baseline ${mode} ${selection.states.join()} ${showsKernel(selection)}`, () => {
+				const base = weigh(baseline, baseStacks, baseSamples, { ...selection, window: null, subject: HOST }, wants(mode));
 				return compare(session, stacks!, baseline, baseStacks, addUp(baseStacks.parent, base.self), base.self);
 			});
 		}
@@ -117,7 +122,8 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 			const share = sum > 0 ? matched / sum : 0;
 			parts.push(`“${selection.search}” is in ${percent(share)} ± ${percent(sampleError(share, taken))} (${duration(matched)})`);
 		}
-		if (comparison) parts.push(`${duration(comparison.onlyBase)} for each second of the baseline is in stacks that are not here`);
+		if (comparison) parts.push(`against the whole baseline, for each second; ${duration(comparison.onlyBase)} for each second of the baseline is in stacks that are not here`);
+		if (selection.subject.kind === "host" && !showsKernel(selection)) parts.push("without the kernel's own threads");
 		if (flame.hidden) parts.push(`${count(flame.hidden)} boxes are not drawn`);
 		summary.textContent = sum > 0 ? `${parts.join(" · ")}. Click a box to zoom.` : "No samples of this kind in the selection.";
 	}
@@ -143,22 +149,24 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	}
 
 	function draw(selection: Selection): void {
-		const mode = kindOf(session, selection, hasBaseline);
+		const mode = kindOf(session, selection);
 		kind.show(mode);
+		against.show(isCompared(selection, mode) ? "baseline" : "alone");
 		direction.show(selection.options.direction === "flame" ? "flame" : "icicle");
 		compute(selection, mode);
 		const matches = matching(session, stacks!, selection.search);
 		flame.show(layers, { isIcicle: selection.options.direction !== "flame", matches, change: change(selection) }, zoomOf(selection));
 		reset.hidden = !flame.zoomed;
 		describe(selection, matches);
-		drawLooks(mode);
+		drawLooks();
 		drawFunctions(selection);
 	}
 
-	function drawLooks(mode: string): void {
-		if (mode === "change") return fill(looks, colourKey("#d64030", "more"), colourKey("#2462cc", "less"));
-		const used = new Set<number>(stacks!.functionLook as Iterable<number>);
-		fill(looks, ...[...used].sort((a, b) => a - b).map((id) => colourKey(look(session.head.looks[id] ?? "unknown")[theme()], look(session.head.looks[id] ?? "unknown").label)));
+	function drawLooks(): void {
+		if (comparison) return fill(looks, colourKey("#d64030", "more"), colourKey("#2462cc", "less"));
+		const used = [...new Set<number>(stacks!.functionLook as Iterable<number>)].sort((a, b) => a - b).map((id) => look(session.head.looks[id] ?? ""));
+		if (stacks!.inlined?.some((flag) => flag === 1)) used.push(look("inlined"));
+		fill(looks, ...used.map((entry) => colourKey(entry[theme()], entry.label)));
 	}
 
 	function tip(box: Box): Parameters<typeof showTip>[1] {

@@ -7,9 +7,10 @@ import { h } from "../ui/dom";
 
 export function sessionLine(head: Head): HTMLElement {
 	const { session } = head;
-	const from = clock(session.started_real_ns, 0);
-	const to = clock(session.started_real_ns, session.duration_ns);
-	const what = [session.command && `command ${session.command}`, session.filter && session.filter !== "command" && `filter ${session.filter}`, `Tier ${session.tier}`].filter(Boolean).join(" · ");
+	const begin = session.begin_ns ?? 0;
+	const from = clock(session.started_real_ns, begin);
+	const to = clock(session.started_real_ns, begin + session.duration_ns);
+	const what = [session.command && `command ${session.command}`, session.filter && session.filter !== "command" && `filter ${session.filter}`, session.signals && `signals ${session.signals}`, `Tier ${session.tier}`, session.is_slice && "a part of the session", session.is_killed && "its writer was killed"].filter(Boolean).join(" · ");
 	const labels = Object.entries(session.labels ?? {}).map(([key, value]) => `${key}=${value}`);
 	return h(
 		"p",
@@ -24,7 +25,8 @@ export function sessionLine(head: Head): HTMLElement {
 export function trustLine(head: Head): HTMLElement {
 	const { trust } = head;
 	const isExact = trust.parts_minus_wall_ns === 0;
-	const isGood = isExact && trust.lost === 0 && trust.unattributed_ns === 0 && (trust.stacks_complete ?? 1) >= 0.9;
+	const warnings = trust.warnings ?? [];
+	const isGood = isExact && !warnings.length && trust.lost === 0 && trust.unattributed_ns === 0 && (trust.stacks_complete ?? 1) >= 0.9;
 	const facts = [
 		isExact ? "parts sum to the wall clock" : `parts − wall clock: ${duration(trust.parts_minus_wall_ns)}`,
 		`${duration(trust.unattributed_ns)} unattributed`,
@@ -35,7 +37,8 @@ export function trustLine(head: Head): HTMLElement {
 	return h(
 		"details",
 		{ class: "trust" },
-		h("summary", {}, h("span", { class: isGood ? "dot good" : "dot fair", "aria-hidden": "true" }), h("b", {}, isGood ? "trust: good" : "trust: see details"), ` · ${facts.join(" · ")}`),
+		h("summary", {}, h("span", { class: isGood ? "dot good" : "dot fair", "aria-hidden": "true" }), h("b", {}, isGood ? "trust: good" : warnings.length ? `trust: ${count(warnings.length)} ${warnings.length === 1 ? "warning" : "warnings"}` : "trust: see details"), ` · ${facts.join(" · ")}`),
+		warnings.length ? h("ul", { class: "warnings" }, ...warnings.map((warning) => h("li", {}, warning))) : null,
 		h("ul", {}, ...trust.sentences.map((sentence) => h("li", {}, sentence))),
 		head.marks.length ? marks(head) : null,
 		head.limits.length ? h("ul", {}, ...head.limits.map((limit) => h("li", {}, limit.text))) : null,

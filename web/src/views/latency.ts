@@ -3,10 +3,10 @@
 // Latency: the series of the signals with their percentiles in the selected window; a histogram and a heat map of one
 // series, or of all series of a measure together.
 import { HeatMap, Histogram, type Distribution } from "../charts/distribution";
-import { percentile } from "../data/percentiles";
+import { percentile, slotError } from "../data/percentiles";
 import type { Session, Signals } from "../data/session";
-import { offsetsByKey } from "../data/columns";
-import { count, inUnit, rate } from "../format";
+import { orderByKey } from "../data/columns";
+import { count, inUnit, percent, rate } from "../format";
 import type { Selection } from "../selection";
 import { fill, h } from "../ui/dom";
 import { Table, type Column } from "../ui/table";
@@ -26,56 +26,67 @@ interface Figures {
 	p99: Float64Array;
 }
 
-/** Count, sum, maximum and percentiles of each series in the window: one pass over the rows. */
+/** Count, sum, maximum and percentiles of each series in the window. */
 function figuresOf(session: Session, signals: Signals, selection: Selection): Figures {
 	const size = signals.count;
-	const figures: Figures = { count: new Float64Array(size), sum: new Float64Array(size), max: new Float64Array(size), p50: new Float64Array(size).fill(Number.NaN), p95: new Float64Array(size).fill(Number.NaN), p99: new Float64Array(size).fill(Number.NaN) };
-	const { values, histograms, slots } = signals;
-	const [from, to] = session.bucketsOf(selection, values.bucketNs);
-	for (let i = 0; i < values.count; i++) {
+	const nothing = () => new Float64Array(size).fill(Number.NaN);
+	const figures: Figures = { count: new Float64Array(size), sum: new Float64Array(size), max: new Float64Array(size), p50: nothing(), p95: nothing(), p99: nothing() };
+	for (const values of signals.values) {
 		const { series, bucket, count: counts, sum, max } = values.rows;
-		if (bucket[i] < from || bucket[i] >= to) continue;
-		figures.count[series[i]] += counts[i];
-		figures.sum[series[i]] += sum[i];
-		figures.max[series[i]] = Math.max(figures.max[series[i]], max[i]);
+		const [from, to] = session.bucketsOf(selection, values.edges);
+		for (let i = 0; i < values.count; i++) {
+			if (bucket[i] < from || bucket[i] >= to) continue;
+			figures.count[series[i]] += counts[i];
+			figures.sum[series[i]] += sum[i];
+			figures.max[series[i]] = Math.max(figures.max[series[i]], max[i]);
+		}
 	}
-	if (!histograms.count || !slots.length) return figures;
-	const [first, end] = session.bucketsOf(selection, histograms.bucketNs);
-	const offsets = session.memo("histogram offsets", () => offsetsByKey(histograms.rows.series, size));
-	const scratch = new Float64Array(slots.length);
-	for (let s = 0; s < size; s++) {
-		if (!figures.count[s]) continue;
-		scratch.fill(0);
-		for (let i = offsets[s]; i < offsets[s + 1]; i++)
-			if (histograms.rows.bucket[i] >= first && histograms.rows.bucket[i] < end) scratch[histograms.rows.slot[i]] += histograms.rows.count[i];
-		figures.p50[s] = percentile(scratch, slots, 0.5, figures.max[s]);
-		figures.p95[s] = percentile(scratch, slots, 0.95, figures.max[s]);
-		figures.p99[s] = percentile(scratch, slots, 0.99, figures.max[s]);
-	}
+	const scratch = new Float64Array(signals.slots.length);
+	signals.histograms.forEach((histograms, part) => {
+		const { series, bucket, slot, count: counts } = histograms.rows;
+		const [from, to] = session.bucketsOf(selection, histograms.edges);
+		const order = session.memo(`histogram order ${part}`, () => orderByKey(series, size));
+		for (let s = 0; s < size; s++) {
+			if (order.offsets[s] === order.offsets[s + 1] || !figures.count[s]) continue;
+			scratch.fill(0);
+			for (let k = order.offsets[s]; k < order.offsets[s + 1]; k++) {
+				const i = order.rows[k];
+				if (bucket[i] >= from && bucket[i] < to) scratch[slot[i]] += counts[i];
+			}
+			figures.p50[s] = percentile(scratch, signals.slots, 0.5, figures.max[s]);
+			figures.p95[s] = percentile(scratch, signals.slots, 0.95, figures.max[s]);
+			figures.p99[s] = percentile(scratch, signals.slots, 0.99, figures.max[s]);
+		}
+	});
 	return figures;
 }
 
 /** The distribution of some series together, coarse enough to be seen. */
 function distribution(session: Session, signals: Signals, wanted: Uint8Array, selection: Selection, max: number, unit: string): Distribution | null {
-	const { histograms, slots } = signals;
+	const { slots } = signals;
+	const histograms = signals.histograms.find(({ rows, count: size }) => {
+		for (let i = 0; i < size; i++) if (wanted[rows.series[i]]) return true;
+		return false;
+	});
+	if (!histograms) return null;
 	const { series, bucket, slot, count: counts } = histograms.rows;
-	const [first, end] = session.bucketsOf(selection, histograms.bucketNs);
+	const [first, end] = session.bucketsOf(selection, histograms.edges);
+	const buckets = histograms.edges.length - 1;
 	let low = slots.length;
 	let high = -1;
-	let lastBucket = Math.ceil(session.durationNs / histograms.bucketNs - 0.05) - 1;
 	for (let i = 0; i < histograms.count; i++) {
 		if (!wanted[series[i]] || counts[i] <= 0) continue;
 		low = Math.min(low, slot[i]);
 		high = Math.max(high, slot[i]);
-		lastBucket = Math.max(lastBucket, bucket[i]);
 	}
 	if (high < low) return null;
 	const perRow = Math.ceil((high - low + 1) / HEAT_ROWS);
 	const rows = Math.ceil((high - low + 1) / perRow);
-	const perColumn = Math.ceil((lastBucket + 1) / HEAT_COLUMNS);
-	const columns = Math.ceil((lastBucket + 1) / perColumn);
+	const perColumn = Math.ceil(buckets / HEAT_COLUMNS);
+	const columns = Math.ceil(buckets / perColumn);
 	const coarse = new Float64Array(rows + 1);
 	for (let r = 0; r <= rows; r++) coarse[r] = slots[Math.min(slots.length - 1, low + r * perRow)];
+	const edges = Float64Array.from({ length: columns + 1 }, (_, c) => histograms.edges[Math.min(buckets, c * perColumn)]);
 	const inWindow = new Float64Array(slots.length);
 	const heat = new Float64Array(columns * (rows + 1));
 	const sums = new Float64Array(rows + 1);
@@ -89,7 +100,7 @@ function distribution(session: Session, signals: Signals, wanted: Uint8Array, se
 	}
 	const marks = [0.5, 0.95, 0.99].map((share) => ({ share, value: percentile(inWindow, slots, share, max) })).filter(({ value }) => Number.isFinite(value));
 	return {
-		counts: sums, heat, slots: coarse, buckets: columns, bucketNs: histograms.bucketNs * perColumn, durationNs: session.durationNs, unit, window: selection.window, range: [0, rows - 1],
+		counts: sums, heat, slots: coarse, edges, unit, window: selection.window, range: [0, rows - 1],
 		marks: marks.map(({ share, value }) => ({ value, label: `p${share * 100} ${inUnit(value, unit)}` })),
 	};
 }
@@ -127,6 +138,10 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		pick.value = measure.id;
 		const figures = session.memo(`figures ${selection.window?.join()}`, () => figuresOf(session, signals, selection));
 		const inMeasure = (s: number) => signals.series.signal[s] === measure.signal && signals.series.kind[s] === measure.kind;
+		const isHost = selection.subject.kind === "host";
+		/** The line of all series together: shown as such, and never added to the series. */
+		const hasTotals = signals.series.all?.some((flag) => flag === 1) ?? false;
+		const isTotal = (s: number) => (hasTotals ? signals.series.all[s] === 1 : isHost);
 		const inSubject = (s: number) => selection.subject.kind === "host" || (signals.series.process[s] >= 0 && session.contains(selection.subject, { kind: "process", index: signals.series.process[s] })) || isAbove(session, selection, signals.series.process[s]);
 		const chosen = /^\d+$/.test(selection.options.series ?? "") ? Number(selection.options.series) : -1;
 		const one = chosen >= 0 && chosen < signals.count && inMeasure(chosen) ? chosen : -1;
@@ -134,7 +149,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		let max = 0;
 		let values = 0;
 		for (let s = 0; s < signals.count; s++) {
-			wanted[s] = (one >= 0 ? s === one : inMeasure(s) && inSubject(s)) ? 1 : 0;
+			wanted[s] = (one >= 0 ? s === one : inMeasure(s) && (isHost ? isTotal(s) : inSubject(s) && !isTotal(s))) ? 1 : 0;
 			if (!wanted[s]) continue;
 			max = Math.max(max, figures.max[s]);
 			values += figures.count[s];
@@ -145,12 +160,12 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		charts.hidden = !data;
 		noHistogram.hidden = Boolean(data);
 		noHistogram.textContent = values > 0 ? "This measure has no histogram: its sums and maxima are in the table." : "No values of this measure in the selection.";
-		note.textContent = values > 0 ? `${count(values)} values, ${rate(values / (session.windowNs(selection) / 1e9))}; maximum ${inUnit(max, unit)}${data ? `; ${data.marks.map((mark) => mark.label).join(", ")}` : ""}. Percentiles are within 2.2 %.` : "";
+		note.textContent = values > 0 ? `${count(values)} values, ${rate(values / (session.windowNs(selection) / 1e9))}; maximum ${inUnit(max, unit)}${data ? `; ${data.marks.map((mark) => mark.label).join(", ")}` : ""}. Percentiles are within ${percent(slotError(signals.slots))}; the maximum is exact.` : "";
 		if (data) {
 			histogram.show(data);
 			heat.show(data);
 		}
-		drawSeries(selection, figures, (s) => inMeasure(s) && inSubject(s) && figures.count[s] > 0, one);
+		drawSeries(selection, figures, (s) => inMeasure(s) && inSubject(s) && figures.count[s] > 0 && !(hasTotals && isTotal(s)), one);
 	}
 
 	function drawSeries(selection: Selection, figures: Figures, include: (s: number) => boolean, one: number): void {
@@ -198,10 +213,12 @@ function measuresOf(session: Session, signals: Signals): Measure[] {
 		const label = `${session.text(signals.series.signal[s])} · ${session.text(signals.series.kind[s])}`;
 		if (!measures.has(label)) measures.set(label, { id: label, label, signal: signals.series.signal[s], kind: signals.series.kind[s], first: s, sum: 0, isTime: session.text(signals.series.unit[s]) === "ns" });
 	}
-	const { series, sum } = signals.values.rows;
-	for (let i = 0; i < signals.values.count; i++) {
-		const measure = measures.get(`${session.text(signals.series.signal[series[i]])} · ${session.text(signals.series.kind[series[i]])}`);
-		if (measure) measure.sum += sum[i];
+	for (const values of signals.values) {
+		const { series, sum } = values.rows;
+		for (let i = 0; i < values.count; i++) {
+			const measure = measures.get(`${session.text(signals.series.signal[series[i]])} · ${session.text(signals.series.kind[series[i]])}`);
+			if (measure) measure.sum += sum[i];
+		}
 	}
 	return [...measures.values()].sort((a, b) => Number(b.isTime) - Number(a.isTime) || b.sum - a.sum);
 }

@@ -5,16 +5,24 @@
 import { Areas, markLegend } from "../charts/areas";
 import { drawBar, drawSpark } from "../charts/bars";
 import { FAMILIES } from "../colours";
+import type { State } from "../data/head";
 import { count, duration, longDuration, moment, roundPercent } from "../format";
-import { type Selection, type Subject } from "../selection";
+import { showsKernel } from "../data/session";
+import { stepOf } from "../data/time_grid";
+import type { Selection, Subject } from "../selection";
 import { Choice, fill, h } from "../ui/dom";
 import { Table, type Column } from "../ui/table";
 import { limitNote } from "./empty";
-import { faintFamilies, legend } from "./legend";
+import { legend } from "./legend";
 import type { Page, Renderer } from "./view";
 
 type Level = "group" | "process" | "thread";
-const SHORT: Record<string, string> = { user: "cpu", kernel: "cpu", interrupt: "cpu", runq: "run queue", network: "network", sleep: "sleep" };
+
+/** A state in a few letters. The parts of CPU time and of the run queue are one each; waits keep their own names. */
+function shortName(state: State): string {
+	return state.kind === "cpu" ? "cpu" : state.kind === "runq" ? "run queue" : state.name.replace(/^blocked\./, "");
+}
+
 const ROWS_SHOWN = 10;
 
 export function ledger(root: HTMLElement, page: Page): Renderer {
@@ -22,7 +30,8 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 	const areas = new Areas(innerWidth < 600 ? 190 : 250, (window) => store.change({ window }));
 	const path = h("nav", { class: "path", "aria-label": "Subject" });
 	const level = new Choice("Rows", [["group", "service"], ["process", "process"], ["thread", "thread"]], (value) => store.change({ options: { rows: value } }));
-	const busy = new Choice("Time", [["busy", "busy", "Without idle threads: those that wait for work"], ["all", "all", "All threads, idle ones too"]], (value) => store.change({ options: { time: value === "busy" ? null : value } }));
+	const busy = new Choice("Time", [["busy", "busy", "Without time in which threads wait for work: idle, poll, sleep"], ["all", "all", "All time of all threads"]], (value) => store.change({ options: { time: value === "busy" ? null : value } }));
+	const kernel = h("button", { type: "button", class: "plain", title: "Show the kernel's own threads too", onclick: () => store.change({ options: { kernel: showsKernel(store.current) ? null : "shown" } }) }, "kernel threads");
 	const legendBox = h("div", {});
 	const summary = h("p", { class: "note", id: "ledger-summary" });
 	const rowsBox = h("div", { class: "ledger-rows" });
@@ -30,7 +39,7 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 	areas.element.setAttribute("role", "img");
 	areas.element.setAttribute("aria-labelledby", "ledger-summary");
 	root.append(
-		h("div", { class: "bar" }, h("h2", {}, "Where the time went"), path, h("span", { class: "grow" }), level.element, busy.element),
+		h("div", { class: "bar" }, h("h2", {}, "Where the time went"), path, h("span", { class: "grow" }), level.element, busy.element, kernel),
 		areas.element, legendBox, summary, dataBox, rowsBox,
 	);
 	dataBox.addEventListener("toggle", () => dataBox.open && chartTable());
@@ -48,29 +57,34 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 		return levels.includes(wanted) ? wanted : levels[0];
 	}
 
+	/** By state, 1 if its time is part of the picture. */
+	function shownStates(selection: Selection): Uint8Array {
+		const chosen = new Set(selection.states);
+		return Uint8Array.from({ length: session.states }, (_, s) => Number(chosen.size ? chosen.has(s) : !isBusyOnly(selection) || !session.isIdle[s]));
+	}
+
 	/** Sums by bucket and family, of the selected subject. */
-	function overTime(selection: Selection): { ns: Float64Array; buckets: number; bucketNs: number } {
-		const { rows, ns } = session.overTime(selection.subject);
-		const key = `families ${selection.subject.kind} ${selection.subject.index} ${isBusyOnly(selection)} ${rows === session.threads}`;
+	function overTime(selection: Selection): { ns: Float64Array; edges: Float64Array } {
+		const { rows, ns } = session.overTime(selection.subject, showsKernel(selection));
+		const key = `families ${selection.subject.kind} ${selection.subject.index} ${isBusyOnly(selection)} ${showsKernel(selection)} ${selection.states.join()} ${rows === session.threads}`;
+		const isShown = shownStates(selection);
 		const sums = session.memo(key, () => {
 			const folded = new Float64Array(rows.buckets * FAMILIES.length);
 			for (let b = 0; b < rows.buckets; b++)
 				for (let s = 0; s < session.states; s++)
-					if (!isBusyOnly(selection) || !session.isIdle[s]) folded[b * FAMILIES.length + session.families[s]] += ns[b * session.states + s];
+					if (isShown[s]) folded[b * FAMILIES.length + session.families[s]] += ns[b * session.states + s];
 			return folded;
 		});
-		return { ns: sums, buckets: rows.buckets, bucketNs: rows.bucketNs };
+		return { ns: sums, edges: rows.edges };
 	}
 
 	function drawChart(selection: Selection): void {
 		const { subject } = selection;
 		areas.show({
 			...overTime(selection),
-			durationNs: session.durationNs,
 			window: selection.window,
 			marks: session.head.marks,
 			limit: subject.kind === "host" && isBusyOnly(selection) ? { value: session.head.session.cpus, label: `${session.head.session.cpus} CPUs` } : null,
-			isFaint: faintFamilies(session, selection),
 		});
 		const byState = session.byState(selection);
 		fill(legendBox, legend(session, store, byState, isBusyOnly(selection)));
@@ -82,20 +96,21 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 		}
 		const windowNs = session.windowNs(selection);
 		const marks = markLegend(session.head.marks);
-		const step = longDuration(overTime(selection).bucketNs);
+		const step = longDuration(stepOf(overTime(selection).edges));
 		summary.textContent =
 			`Height: threads on average, in steps of ${step}. ${selection.window ? `Window ${moment(selection.window[0], 1e8)} – ${moment(selection.window[1], 1e8)}, ` : "Whole session, "}` +
-			`${longDuration(windowNs)}: ${duration(all)} of thread time, ${duration(busySum)} not idle.${marks ? ` Marks: ${marks}.` : ""} Drag to select a window.`;
+			`${longDuration(windowNs)}: ${duration(all)} of thread time, ${duration(busySum)} busy.${marks ? ` Marks: ${marks}.` : ""} Drag to select a window.`;
 	}
 
 	function chartTable(): void {
-		const { ns, buckets, bucketNs } = overTime(store.current);
+		const { ns, edges } = overTime(store.current);
+		const buckets = edges.length - 1;
 		const used = FAMILIES.map((_, f) => f).filter((f) => {
 			for (let b = 0; b < buckets; b++) if (ns[b * FAMILIES.length + f] > 0) return true;
 			return false;
 		});
 		const columns: Column[] = [
-			{ title: "from", isNumber: true, value: (b) => b, text: (b) => moment(b * bucketNs, bucketNs) },
+			{ title: "from", isNumber: true, value: (b) => b, text: (b) => moment(edges[b], 1e8) },
 			...used.map((f): Column => ({ title: FAMILIES[f].label, isNumber: true, value: (b) => ns[b * FAMILIES.length + f], text: (b) => duration(ns[b * FAMILIES.length + f]) })),
 		];
 		const table = new Table({ caption: "Thread time by state, over time", columns, rows: buckets, maxHeight: 300 });
@@ -106,14 +121,19 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 		const rowLevel = levelOf(selection);
 		level.show(rowLevel);
 		busy.show(isBusyOnly(selection) ? "busy" : "all");
+		kernel.setAttribute("aria-pressed", String(showsKernel(selection)));
+		kernel.hidden = selection.subject.kind !== "host";
 		const sums = session.byLevel(rowLevel, selection);
 		const { states } = session;
 		const rows = session.count(rowLevel);
 		const shown = new Float64Array(rows);
-		const chosen = new Uint8Array(states).fill(selection.states.length ? 0 : 1);
-		for (const state of selection.states) if (state < states) chosen[state] = 1;
+		const onCpu = new Float64Array(rows);
+		const isShown = shownStates(selection);
 		for (let row = 0; row < rows; row++)
-			for (let s = 0; s < states; s++) if (chosen[s] && (!isBusyOnly(selection) || !session.isIdle[s])) shown[row] += sums[row * states + s];
+			for (let s = 0; s < states; s++) {
+				if (isShown[s]) shown[row] += sums[row * states + s];
+				if (session.isCpu[s]) onCpu[row] += sums[row * states + s];
+			}
 		const subjectAt = (row: number): Subject => ({ kind: rowLevel, index: row });
 		const threads = (row: number) => (rowLevel === "thread" ? 1 : rowLevel === "group" ? session.group.threads[row] : threadsOfProcess(row));
 		const families = new Float64Array(FAMILIES.length);
@@ -131,14 +151,16 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 		const what = (row: number): string => {
 			const total = familiesOfRow(row);
 			const byName = new Map<string, number>();
-			FAMILIES.forEach((family, f) => byName.set(SHORT[family.id] ?? family.label, (byName.get(SHORT[family.id] ?? family.label) ?? 0) + families[f]));
+			for (const state of session.head.states)
+				if (!isBusyOnly(selection) || !session.isIdle[state.id]) byName.set(shortName(state), (byName.get(shortName(state)) ?? 0) + sums[row * states + state.id]);
 			const parts = [...byName].filter(([, ns]) => ns > 0.03 * total).sort((a, b) => b[1] - a[1]).slice(0, 3);
 			return parts.map(([name, ns]) => `${roundPercent(ns / total)} ${name}`).join(" · ");
 		};
 		const columns: Column[] = [
 			{ title: rowLevel === "group" ? "service" : rowLevel, isNumber: false, className: "name", value: (row) => session.name(subjectAt(row)), text: (row) => session.name(subjectAt(row)), select: (row) => () => store.change({ subject: subjectAt(row) }) },
 			{ title: "threads", isNumber: true, className: "wide-only", value: threads, text: (row) => count(threads(row)) },
-			{ title: isBusyOnly(selection) ? "busy" : "time", isNumber: true, className: "time", tip: isBusyOnly(selection) ? "Time of all its threads in the window that was not idle" : "Time of all its threads in the window", value: (row) => shown[row], text: (row) => duration(shown[row]) },
+			{ title: "CPU", isNumber: true, tip: "Time on a CPU, of all its threads in the window", value: (row) => onCpu[row], text: (row) => duration(onCpu[row]) },
+			{ title: selection.states.length ? "selected states" : isBusyOnly(selection) ? "busy" : "time", isNumber: true, className: "time", tip: selection.states.length ? "Time of all its threads in the selected states" : isBusyOnly(selection) ? "Time of all its threads in the window, without waits for work" : "Time of all its threads in the window", value: (row) => shown[row], text: (row) => duration(shown[row]) },
 			{ title: "states", isNumber: false, className: "picture", value: (row) => what(row), text: what, draw: (row) => {
 				const canvas = h("canvas", { "aria-hidden": "true" });
 				const total = familiesOfRow(row);
@@ -148,16 +170,16 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 			{ title: "share of its own time", isNumber: false, className: "what", value: what, text: what },
 			{ title: "over time", isNumber: false, className: "picture wide-only", value: (row) => shown[row], text: () => "", draw: (row) => {
 				const canvas = h("canvas", { "aria-hidden": "true" });
-				const { values, bucketNs } = spark(rowLevel, row, selection);
-				drawSpark(canvas, 140, 16, values, ...session.bucketsOf(selection, bucketNs));
+				const { values, edges } = spark(rowLevel, row, selection);
+				drawSpark(canvas, 140, 16, values, ...session.bucketsOf(selection, edges));
 				return canvas;
 			} },
 		];
 		const table = new Table({
 			caption: "Where the time went, by " + (rowLevel === "group" ? "service" : rowLevel),
-			columns, rows, sort: 2, search: selection.search,
+			columns, rows, sort: selection.states.length ? 3 : 2, search: selection.search,
 			maxHeight: expanded ? 560 : ROWS_SHOWN * 28 + 30,
-			include: (row) => shown[row] > 0 && session.contains(selection.subject, subjectAt(row)),
+			include: (row) => shown[row] > 0 && (selection.subject.kind !== "host" ? session.contains(selection.subject, subjectAt(row)) : showsKernel(selection) || !session.isKernel(subjectAt(row))),
 			emptyText: "No time in this selection.",
 			quietFoot: true,
 		});
@@ -176,16 +198,14 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 	}
 
 	/** What was busy over time, in one row. */
-	function spark(rowLevel: Level, row: number, selection: Selection): { values: Float64Array; bucketNs: number } {
+	function spark(rowLevel: Level, row: number, selection: Selection): { values: Float64Array; edges: Float64Array } {
 		const rows = rowLevel === "group" ? session.groups : (session.threads ?? session.groups);
 		const values = new Float64Array(rows.buckets);
-		const add = (key: number) => {
-			for (let i = rows.offsets[key]; i < rows.offsets[key + 1]; i++)
-				if (!isBusyOnly(selection) || !session.isIdle[rows.state[i]]) values[rows.bucket[i]] += rows.ns[i];
-		};
-		if (rowLevel !== "process") add(row);
-		else for (const thread of threadsIn(row)) add(thread);
-		return { values, bucketNs: rows.bucketNs };
+		const sums = new Float64Array(rows.buckets * session.states);
+		for (const key of rowLevel === "process" ? threadsIn(row) : [row]) rows.addKey(key, 0, rows.buckets, sums);
+		for (let b = 0; b < rows.buckets; b++)
+			for (let s = 0; s < session.states; s++) if (!isBusyOnly(selection) || !session.isIdle[s]) values[b] += sums[b * session.states + s];
+		return { values, edges: rows.edges };
 	}
 
 	function threadsIn(process: number): Int32Array {

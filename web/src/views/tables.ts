@@ -4,7 +4,8 @@
 // Rows whose subjects lie outside the selected one are left out; times are of the whole session, which is stated.
 import type { TableColumn, TableData } from "../data/head";
 import type { Session } from "../data/session";
-import { inUnit, moment } from "../format";
+import { bucketsIn } from "../data/time_grid";
+import { count, inUnit, moment } from "../format";
 import type { Selection, SelectionStore, Subject } from "../selection";
 import { fill, h } from "../ui/dom";
 import { Table, type Column } from "../ui/table";
@@ -12,6 +13,8 @@ import { limitNote } from "./empty";
 import type { Page, Renderer, View } from "./view";
 
 const NUMBERS = new Set(["ns", "bytes", "count", "percent", "rate", "share", "time"]);
+/** Half of a window that a click on a moment selects. */
+const AROUND_NS = 2e9;
 
 /** The values of a column; texts may be indices into the strings (`key$`), as in column sets. */
 function valuesOf(session: Session, table: TableData, column: TableColumn): (number | string | null)[] {
@@ -38,15 +41,37 @@ function columnOf(session: Session, table: TableData, column: TableColumn, store
 			return found && (() => store.change({ subject: found }));
 		} };
 	}
+	if (column.unit === "state") {
+		const text = (row: number) => session.head.states.find((state) => state.id === values[row])?.name ?? "";
+		return { title: column.title, isNumber: false, value: text, text };
+	}
+	if (column.unit === "time") return timeColumn(session, store, column.title, values);
 	if (column.unit === "node") return nodeColumn(session, column.title, values);
 	const isNumber = NUMBERS.has(column.unit);
 	const text = (row: number): string => {
 		const value = values[row];
 		if (value === null || value === undefined) return isNumber ? "–" : "";
 		if (typeof value === "string") return value;
-		return column.unit === "time" ? moment(value, 1e6) : inUnit(value, column.unit);
+		return inUnit(value, column.unit);
 	};
 	return { title: column.title, isNumber, value: (row) => values[row] ?? null, text };
+}
+
+/** A moment: a click selects the seconds around it. */
+function timeColumn(session: Session, store: SelectionStore, title: string, values: (number | string | null)[]): Column {
+	const at = (row: number) => (typeof values[row] === "number" ? (values[row] as number) : null);
+	const { edges } = session.groups;
+	return {
+		title, isNumber: true,
+		value: at,
+		text: (row) => (at(row) === null ? "–" : moment(at(row) as number, 1e6)),
+		select: (row) => {
+			const ns = at(row);
+			if (ns === null) return null;
+			const [from, to] = bucketsIn(edges, [Math.max(0, ns - AROUND_NS), ns + AROUND_NS]);
+			return () => store.change({ window: [edges[from], edges[to]] });
+		},
+	};
 }
 
 /** A stack: its innermost functions; all of them in the tooltip. */
@@ -80,7 +105,7 @@ export function showTable(session: Session, store: SelectionStore, data: TableDa
 			})
 		: undefined;
 	const table = new Table({ caption: data.title, columns: data.columns.map((column) => columnOf(session, data, column, store)), rows, include, search: selection.search, maxHeight });
-	const whole = selection.window ? " Whole session: this table has no times within it." : "";
+	const whole = (selection.window ? " Of the whole session, not of the window." : "") + (data.left_out ? ` ${count(data.left_out)} more rows did not fit.` : "");
 	const element = h("section", { class: "table-section" }, h("h3", {}, data.title), data.about || whole ? h("p", { class: "note" }, `${data.about ?? ""}${whole}`) : null, table.element);
 	return { element, table };
 }

@@ -4,7 +4,8 @@
 // its process.
 import { familiesShown, Timeline, type WakeLine } from "../charts/timeline";
 import { FAMILIES } from "../colours";
-import type { Rows, Session } from "../data/session";
+import { showsKernel, type Rows, type Session } from "../data/session";
+import { stepOf } from "../data/time_grid";
 import { count, longDuration } from "../format";
 import type { Selection } from "../selection";
 import { fill, h } from "../ui/dom";
@@ -49,18 +50,18 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		if (selection !== store.current) return; // another click came while the wakes were read
 		const lines = wakes ? wakeLines(session, wakes, chosen, selection) : [];
 		order = lanes(session, selection, lines);
-		const [from, to] = session.bucketsOf(selection, rows.bucketNs);
+		const [from, to] = session.bucketsOf(selection, rows.edges);
 		chart.show({
 			rows, families: session.families, threads: order,
 			name: (thread) => session.name({ kind: "thread", index: thread }),
 			stateName: (state) => stateName(session, state),
-			from, to: Math.min(to, rows.buckets), chosen,
-			wakes: lines, bucketNs: rows.bucketNs, wakeBucketNs: wakes?.bucketNs ?? rows.bucketNs,
+			from, to, chosen,
+			wakes: lines, wakeEdges: wakes?.edges ?? rows.edges,
 		});
 		const wakers = new Set(lines.map((line) => line.waker)).size;
 		note.textContent =
-			`${count(order.length)} threads, busiest first. A cell is ${longDuration(rows.bucketNs)}: its colour is the state with most time. ` +
-			(chosen < 0 ? "Click a thread to see who ended its waits." : lines.length ? `Lines lead from the waits of ${session.name(selection.subject)} to the ${count(wakers)} threads that ended them.` : "No thread ended its waits here: interrupts and timers have no lane.");
+			`${count(order.length)} threads, most CPU time first. A cell is ${longDuration(stepOf(rows.edges))}: its colour is the state with most time. ` +
+			(chosen < 0 ? "Click a thread to see who ended its waits." : lines.length ? `Lines lead from the waits of ${session.name(selection.subject)} to the ${wakers === 1 ? "thread" : `${count(wakers)} threads`} that ended them.` : "No thread ended its waits here: interrupts and timers have no lane.");
 		const shown = familiesShown(session.byState(selection), session.families);
 		fill(keys, ...shown.map((family) => h("span", { class: "legend-entry" }, swatch(family), FAMILIES[family].label)));
 		if (dataBox.open) drawTable();
@@ -73,7 +74,7 @@ function stateName(session: Session, state: number): string {
 	return session.head.states.find((entry) => entry.id === state)?.name ?? `state ${state}`;
 }
 
-/** Threads in the order of their lanes: processes by their busy time, threads within them likewise. */
+/** Threads in the order of their lanes: processes by their CPU time, threads within them likewise; then by busy time. */
 function lanes(session: Session, selection: Selection, lines: WakeLine[]): Int32Array {
 	const { states } = session;
 	const sums = session.byLevel("thread", selection);
@@ -83,7 +84,8 @@ function lanes(session: Session, selection: Selection, lines: WakeLine[]): Int32
 	for (let thread = 0; thread < busy.length; thread++) {
 		for (let s = 0; s < states; s++) {
 			all[thread] += sums[thread * states + s];
-			if (!session.isIdle[s]) busy[thread] += sums[thread * states + s];
+			// A nanosecond on a CPU outweighs any time of waiting: the busy time only orders those without.
+			busy[thread] += sums[thread * states + s] * (session.isCpu[s] ? 1 : session.isIdle[s] ? 0 : 1e-9);
 		}
 		const process = session.thread.process[thread];
 		if (process >= 0) ofProcess[process] += busy[thread];
@@ -95,6 +97,7 @@ function lanes(session: Session, selection: Selection, lines: WakeLine[]): Int32
 	const kept: number[] = [];
 	for (let thread = 0; thread < busy.length; thread++) {
 		if ((mask && !mask[thread]) || all[thread] <= 0) continue;
+		if (!mask && session.isKernel({ kind: "thread", index: thread }) && !showsKernel(selection)) continue;
 		if (needle && !isThread && !session.name({ kind: "thread", index: thread }).toLowerCase().includes(needle) && !processMatches(session, thread, needle)) continue;
 		kept.push(thread);
 	}
@@ -114,7 +117,7 @@ function processMatches(session: Session, thread: number, needle: string): boole
 }
 
 function wakeLines(session: Session, wakes: Rows, chosen: number, selection: Selection): WakeLine[] {
-	const [from, to] = session.bucketsOf(selection, wakes.bucketNs);
+	const [from, to] = session.bucketsOf(selection, wakes.edges);
 	const { thread, bucket, waker, ns } = wakes.rows;
 	const sums = new Map<string, WakeLine>();
 	for (let i = 0; i < wakes.count; i++) {

@@ -2,7 +2,7 @@
 //
 // Waits and chains: who ended the waits of the selection (in the selected window), then the report's own tables of
 // chains.
-import type { Rows, Session } from "../data/session";
+import { showsKernel, type Rows, type Session } from "../data/session";
 import { count, duration } from "../format";
 import type { Selection } from "../selection";
 import { fill, h } from "../ui/dom";
@@ -23,7 +23,7 @@ interface Ends {
 /** Who ended which waits, summed over the window. */
 function sumWakes(session: Session, wakes: Rows, selection: Selection): Ends {
 	const { thread, bucket, state, waker, context, ns, count: times } = wakes.rows;
-	const [from, to] = session.bucketsOf(selection, wakes.bucketNs);
+	const [from, to] = session.bucketsOf(selection, wakes.edges);
 	const mask = session.threadMask(selection.subject);
 	const wanted = new Set(selection.states);
 	const threads = session.count("thread") + 1;
@@ -32,6 +32,7 @@ function sumWakes(session: Session, wakes: Rows, selection: Selection): Ends {
 	for (let i = 0; i < wakes.count; i++) {
 		if (bucket[i] < from || bucket[i] >= to || (mask && !(mask[thread[i]] || (waker[i] >= 0 && mask[waker[i]])))) continue;
 		if (wanted.size && !wanted.has(state[i])) continue;
+		if (!mask && session.isKernel({ kind: "thread", index: thread[i] }) && !showsKernel(selection)) continue;
 		const by = context && waker[i] < 0 ? context[i] : 0;
 		const key = ((thread[i] * session.states + state[i]) * threads + waker[i] + 1) * 4096 + (by % 4096);
 		let at = places.get(key);
@@ -61,10 +62,10 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	function wakeTable(selection: Selection): HTMLElement | null {
 		if (!wakes?.count) return null;
 		const { subject } = selection;
-		const key = `wakes ${selection.window?.join()} ${subject.kind} ${subject.index} ${selection.states.join()}`;
+		const key = `wakes ${selection.window?.join()} ${subject.kind} ${subject.index} ${selection.states.join()} ${showsKernel(selection)}`;
 		const ends = session.memo(key, () => sumWakes(session, wakes, selection));
 		const names = (thread: number) => session.name({ kind: "thread", index: thread });
-		const waker = (row: number) => (ends.waker[row] >= 0 ? names(ends.waker[row]) : session.text(ends.context[row]) || "(not known)");
+		const waker = (row: number) => (ends.waker[row] >= 0 ? names(ends.waker[row]) : (session.head.contexts?.[ends.context[row]] ?? "(not known)"));
 		const state = (row: number) => session.head.states.find((entry) => entry.id === ends.state[row])?.name ?? "";
 		const columns: Column[] = [
 			{ title: "waiter", isNumber: false, className: "name", value: (row) => names(ends.waiter[row]), text: (row) => names(ends.waiter[row]), select: (row) => () => store.change({ subject: { kind: "thread", index: ends.waiter[row] } }) },
