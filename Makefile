@@ -15,8 +15,10 @@
 #   make bpf-arm64        the kernel side compiles for arm64
 #   make GEN_VMLINUX=1    build against a generated vmlinux.h, as a check of ours
 #   make man              the man pages, from docs/
+#   make dist             a tarball of the release, with the page built
 #   make install DESTDIR= PREFIX=
 #
+# The page of 'dwell report --html' is built from web/ by npm; WEB=0 builds a dwell without it.
 # VERBOSE=1 shows each command; WERROR= lets warnings pass, for compilers newer than ours.
 
 V ?= release
@@ -184,6 +186,57 @@ $(B)/gen/flame_%.inc: src/export/flame.%
 	$(Q)od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g' > $@
 $(B)/obj/src/export/svg.o: $(B)/gen/flame_css.inc $(B)/gen/flame_js.inc
 
+# The page of the HTML report: one for all variants. A release has it built (web/dist); elsewhere npm
+# builds it, or there is none.
+WEB ?= 1
+WEB_BUILT := build/web/page.html
+WEB_SRC := $(shell find web -name node_modules -prune -o -path web/dist -prune -o -type f -print 2>/dev/null)
+ifneq ($(WEB),0)
+ifneq ($(wildcard web/dist/page.html),)
+PAGE_FILE := web/dist/page.html
+else ifneq ($(and $(wildcard web/package-lock.json),$(shell command -v npm)),)
+PAGE_FILE := $(WEB_BUILT)
+else
+PAGE_FILE := $(wildcard $(WEB_BUILT))
+endif
+endif
+
+# Versions are those of the lock file either way; 'npm ci' also wants packages of all other platforms in
+# it, which not every registry has.
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	$(call say,NPM)
+	$(Q)cd web && { npm ci --no-audit --no-fund --loglevel=silent || \
+		npm install --no-save --no-audit --no-fund --loglevel=error; } || { \
+		echo "npm could not install what web/ needs: make WEB=0 builds without the page" >&2; exit 1; }
+	$(Q)touch $@
+
+ifneq ($(wildcard web/package-lock.json),)
+$(WEB_BUILT): $(WEB_SRC) web/node_modules/.package-lock.json
+	@mkdir -p $(@D)
+	$(call say,NPM)
+	$(Q)cd web && npm run --silent build
+	$(Q)test -s $@
+endif
+
+# Changes with the choice, so that the object does.
+HASH := \#
+$(shell mkdir -p $(B)/gen && { [ -z '$(PAGE_FILE)' ] || echo '$(HASH)define PAGE_FILE "$(PAGE_FILE)"'; } > \
+	$(B)/gen/page_file.new; cmp -s $(B)/gen/page_file.new $(B)/gen/page_file.inc || \
+	cp $(B)/gen/page_file.new $(B)/gen/page_file.inc)
+$(B)/obj/src/page/template.o: $(B)/gen/page_file.inc $(PAGE_FILE)
+
+VERSION = $(shell sed -n 's/^\#define DWELL_VERSION "\(.*\)"/\1/p' src/base/version.h)
+
+dist: $(WEB_BUILT)
+	@mkdir -p build/dist/dwell-$(VERSION)/web/dist
+	$(Q)cp $(WEB_BUILT) build/dist/dwell-$(VERSION)/web/dist/page.html
+	$(Q)git archive --prefix=dwell-$(VERSION)/ -o build/dist/dwell-$(VERSION).tar HEAD
+	$(Q)tar -rf build/dist/dwell-$(VERSION).tar -C build/dist --owner=0 --group=0 \
+		dwell-$(VERSION)/web/dist/page.html
+	$(Q)gzip -nf build/dist/dwell-$(VERSION).tar
+	$(Q)rm -r build/dist/dwell-$(VERSION)
+	@echo build/dist/dwell-$(VERSION).tar.gz
+
 $(B)/libdwell.a: $(call user_object,$(USER_SRC)) $(SOURCES)
 	$(call say,AR)
 	$(Q)rm -f $@
@@ -240,6 +293,13 @@ $(B)/replay/%: $(B)/obj/fuzz/%_fuzz.o $(B)/obj/fuzz/replay.o $(B)/libdwell.a
 # dwell with processes that try what they may not, for tests/live/sandbox.sh.
 HOOKED := $(B)/tests/dwell-forbidden
 $(HOOKED): $(B)/obj/src/main.o $(B)/obj/tests/hooks/forbidden.o $(B)/libdwell.a
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# dwell with a page of the test's own, for tests/unit/page.sh.
+ANY_PAGE := $(B)/tests/dwell-any-page
+$(ANY_PAGE): $(B)/obj/src/main.o $(B)/obj/tests/hooks/any_page.o $(B)/libdwell.a
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
@@ -337,9 +397,9 @@ $(FAIL_CALLS): tests/fail_nth/fail_calls.c
 BENCH_TOOLS := $(B)/bench/floor $(B)/bench/hooks $(B)/bench/hist $(B)/bench/empty \
 	$(B)/bench/nothing
 
-tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(HOOKED) $(FAIL_CALLS) $(WORKLOADS) $(MYSTERIES) $(BENCH_TOOLS)
+tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(HOOKED) $(ANY_PAGE) $(FAIL_CALLS) $(WORKLOADS) $(MYSTERIES) $(BENCH_TOOLS)
 
-check: $(B)/dwell $(UNIT_TESTS) $(REPLAYS) $(FAIL_CALLS)
+check: $(B)/dwell $(UNIT_TESTS) $(REPLAYS) $(FAIL_CALLS) $(ANY_PAGE)
 	BUILD=$(B) tests/run --parallel $(UNIT_TESTS) $(sort $(wildcard tests/unit/*.sh))
 
 check-live: $(B)/dwell $(LIVE_TOOLS) $(HOOKED) $(FAIL_CALLS) $(WORKLOADS)
@@ -414,7 +474,7 @@ bench: bench-tools
 clean:
 	rm -rf build
 
-.PHONY: all tests check check-live check-mysteries check-vm check-layers check-format check-long format fuzzers \
+.PHONY: all dist tests check check-live check-mysteries check-vm check-layers check-format check-long format fuzzers \
 	bench bench-tools bpf-arm64 man install clean
 .DELETE_ON_ERROR:
 .SECONDARY:

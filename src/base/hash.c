@@ -52,6 +52,21 @@ static u32 hash_of(const struct hash *hash, const char *key)
 	return (u32)mix(sum);
 }
 
+static bool is_equal(const struct hash *hash, const char *item, const char *key)
+{
+	size_t at = 0;
+
+	for (; at + 8 <= hash->key_size; at += 8) {
+		u64 a, b;
+
+		memcpy(&a, item + at, 8);
+		memcpy(&b, key + at, 8);
+		if (a != b)
+			return false;
+	}
+	return !memcmp(item + at, key + at, hash->key_size - at);
+}
+
 /* Where the key is, or where it would have its place. There is always a free slot. */
 static struct hash_slot *slot_of(const struct hash *hash, const void *key, u32 key_hash)
 {
@@ -60,7 +75,7 @@ static struct hash_slot *slot_of(const struct hash *hash, const void *key, u32 k
 
 	while (hash->slots[at].place &&
 	       (hash->slots[at].hash != key_hash ||
-		memcmp(hash_item(hash, hash->slots[at].place - 1), key, hash->key_size) != 0))
+		!is_equal(hash, hash_item(hash, hash->slots[at].place - 1), key)))
 		at = (at + 1) & mask;
 	return &hash->slots[at];
 }

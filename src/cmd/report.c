@@ -16,6 +16,7 @@
 #include "cmd.h"
 #include "print_session.h"
 #include "session_options.h"
+#include "write_html.h"
 
 static const char usage[] =
 	"Usage: dwell report [OPTIONS] FILE[@FROM-TO]\n"
@@ -47,20 +48,26 @@ static const char usage[] =
 	"  --debuginfod[=TIME]  ask the servers in DEBUGINFOD_URLS for missing symbol\n"
 	"                 names, for up to TIME in all (default 10s)\n"
 	"  --json         print JSON (schema dwell.report/1) to stdout\n"
+	"  --html FILE    write the report as one HTML page; - is stdout\n"
+	"  --baseline FILE  with --html: show the difference to this session\n"
 	"  --color WHEN   auto (default), always or never; NO_COLOR is honoured\n"
 	"  -v, --verbose  print what the servers of --debuginfod answered, too\n"
 	"  -q, --quiet    print errors only to stderr\n"
 	"  -h, --help     print this text\n"
 	"\n"
-	"Exit status: 0 ok, 64 wrong usage, 1 failed. It needs no privilege.\n"
+	"Exit status: 0 ok, 64 wrong usage, 1 failed, 77 built without the page. It needs\n"
+	"no privilege.\n"
 	"\n"
 	"Examples:\n"
 	"  dwell report make.dwell\n"
+	"  dwell report --html make.html make.dwell\n"
 	"  dwell report server.dwell@10s-20s --pid 4711 --threads\n"
 	"  dwell report --json make.dwell | jq '.processes[] | {comm, wall_ns}'\n";
 
 struct options {
 	struct report_options report;
+	const char *html; /* writes this page instead; NULL: no */
+	const char *baseline;
 	bool help;
 	char *path; /* without the slice; ours */
 };
@@ -78,6 +85,8 @@ static const struct option longs[] = {
 	{"signal", required_argument, NULL, 'g'},
 	{"histograms", no_argument, NULL, 'H'},
 	{"json", no_argument, NULL, 'j'},
+	{"html", required_argument, NULL, 'W'},
+	{"baseline", required_argument, NULL, 'B'},
 	{"color", required_argument, NULL, 'c'},
 	{0},
 };
@@ -151,8 +160,10 @@ static int parse_signals(const char *list, u64 *signals)
 	return 0;
 }
 
-static int parse_option(int option, struct report_options *report)
+static int parse_option(int option, struct options *options)
 {
+	struct report_options *report = &options->report;
+
 	switch (option) {
 	case 'T':
 		report->threads = true;
@@ -178,10 +189,37 @@ static int parse_option(int option, struct report_options *report)
 	case 'j':
 		report->json = true;
 		return 0;
+	case 'W':
+		options->html = optarg;
+		return 0;
+	case 'B':
+		options->baseline = optarg;
+		return 0;
 	case 'c':
 		return cmd_parse_color(optarg, &report->color);
 	}
 	return -EINVAL;
+}
+
+/* The page has all views: none is chosen. */
+static int parse_html(int argc, char **argv, const struct options *options,
+		      struct session_options *session)
+{
+	const struct report_options *report = &options->report;
+
+	if (!options->html) {
+		log_error("--baseline goes with --html: dwell report --html FILE.html --baseline "
+			  "BEFORE.dwell AFTER.dwell");
+		return -EINVAL;
+	}
+	if (report->json || report->cpus || report->execs || report->stacks || report->why ||
+	    report->signals || report->histograms || report->threads || report->top) {
+		log_error("--html writes a page with all views: leave out the options that choose "
+			  "one");
+		return -EINVAL;
+	}
+	return session_argument(argc, argv, "report", "dwell report --html FILE.html FILE.dwell",
+				session);
 }
 
 static int parse(int argc, char **argv, struct options *options)
@@ -196,13 +234,15 @@ static int parse(int argc, char **argv, struct options *options)
 		int err = session_option(option, &session);
 
 		if (err == -ENOENT)
-			err = parse_option(option, &options->report);
+			err = parse_option(option, options);
 		if (err)
 			return -EINVAL;
 	}
 	options->help = session.help;
 	if (options->help)
 		return 0;
+	if (options->html || options->baseline)
+		return parse_html(argc, argv, options, &session);
 	if (options->report.part.one_kind || options->report.part.state)
 		options->report.stacks = true;
 	if (options->report.signals && (options->report.why || options->report.stacks)) {
@@ -238,6 +278,9 @@ static int read_session(struct options *options)
 {
 	_cleanup_close_ int db_fd = -1, wal_fd = -1;
 
+	if (options->html)
+		return write_html(options->html, &options->report, options->path,
+				  options->baseline);
 	if (session_open_files(options->path, &db_fd, &wal_fd))
 		return EXIT_FAILED;
 	return print_session(&options->report, options->path, db_fd, wal_fd, stdout);

@@ -106,22 +106,38 @@ size_t hist_print(const struct hist *hist, char *buf, size_t size)
 	return length;
 }
 
+int hist_next(const char **text, u32 *ret_place, u64 *ret_count)
+{
+	const char *at = *text;
+	unsigned long place, count;
+	char *end;
+
+	if (!*at)
+		return 0;
+	if (*at < '0' || *at > '9')
+		return -EINVAL;
+	place = strtoul(at, &end, 10);
+	if (*end != ':' || end[1] < '0' || end[1] > '9' || place >= HIST_BUCKETS)
+		return -EINVAL;
+	count = strtoul(end + 1, &end, 10);
+	if (count > 1ULL << 62 || (*end && *end != ' '))
+		return -EINVAL;
+	*ret_place = (u32)place;
+	*ret_count = count;
+	*text = *end ? end + 1 : end;
+	return 1;
+}
+
 int hist_parse(struct hist *hist, const char *text)
 {
-	while (*text) {
-		char *end;
-		unsigned long place, count;
+	u32 place;
+	u64 count;
+	int got;
 
-		if (*text < '0' || *text > '9')
+	while ((got = hist_next(&text, &place, &count)) > 0) {
+		if (hist->count > 1ULL << 62)
 			return -EINVAL;
-		place = strtoul(text, &end, 10);
-		if (*end != ':' || end[1] < '0' || end[1] > '9' || place >= HIST_BUCKETS)
-			return -EINVAL;
-		count = strtoul(end + 1, &end, 10);
-		if (count > 1ULL << 62 || hist->count > 1ULL << 62 || (*end && *end != ' '))
-			return -EINVAL;
-		hist_add_bucket(hist, (u32)place, count);
-		text = *end ? end + 1 : end;
+		hist_add_bucket(hist, place, count);
 	}
-	return 0;
+	return got;
 }

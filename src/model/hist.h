@@ -41,6 +41,9 @@ u64 hist_percentile(const struct hist *hist, double share);
  */
 size_t hist_print(const struct hist *hist, char *buf, size_t size);
 
+/* The next bucket of such a text, which moves behind it: 1; 0 at its end; -EINVAL: it is none. */
+int hist_next(const char **text, u32 *ret_place, u64 *ret_count);
+
 /* Adds what such a text says: 0, or -EINVAL if it is none; count is raised, sum and max are not. */
 int hist_parse(struct hist *hist, const char *text);
 

@@ -93,6 +93,7 @@ void digest_free(struct digest *digest)
 	free(digest->next_samples);
 	free(digest->telling_functions[0]);
 	free(digest->telling_functions[1]);
+	free(digest->dense_ids);
 	signals_free(&digest->signals);
 	free(digest->threads);
 	free(digest->processes);

@@ -307,23 +307,10 @@ int digest_group(struct digest *digest)
 /* The index of a sample's group, or -1. */
 static s64 group_of(const struct digest *digest, const struct profile_sample *sample)
 {
-	size_t low = 0, high = digest->process_count;
+	const struct process *process =
+		digest_process(digest, sample->pid, sample->process_start_ns);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		const struct process *process = &digest->processes[middle];
-
-		if (process->pid < sample->pid ||
-		    (process->pid == sample->pid && process->start_ns < sample->process_start_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == digest->process_count || digest->processes[low].pid != sample->pid ||
-	    digest->processes[low].start_ns != sample->process_start_ns ||
-	    !digest->processes[low].is_present)
-		return -1;
-	return digest->processes[low].group;
+	return process && process->is_present ? process->group : -1;
 }
 
 /*

@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "digest.h"
+#include "finding.h"
 
 /* Written process by process, so that its size is not bounded by memory: 0 or -errno. */
 int report_print_json(const struct digest *digest, FILE *out);
@@ -18,6 +19,7 @@ json_t *json_process(const struct digest *digest, const struct process *process)
 json_t *json_cpu(const struct cpu_row *cpu);
 json_t *json_stacks_quality(const struct digest *digest);
 json_t *json_exec(const struct digest *digest, const struct exec *exec);
+json_t *json_finding(const struct finding *finding);
 
 /* Where a value stands: a comma comes before each but the first. */
 struct json_writer {

@@ -34,7 +34,7 @@ static json_t *id_or_null(u32 id)
 	return id ? json_number(id) : json_null();
 }
 
-static json_t *finding_to_json(const struct finding *finding)
+json_t *json_finding(const struct finding *finding)
 {
 	const struct subject *subject = &finding->subject;
 
@@ -96,7 +96,7 @@ void json_write_findings(struct json_writer *writer, const struct digest *digest
 
 	json_begin(writer, "findings", '[');
 	for (size_t i = 0; !writer->err && i < findings->count; i++)
-		json_write(writer, NULL, finding_to_json(&findings->of[i]), JSON_COMPACT);
+		json_write(writer, NULL, json_finding(&findings->of[i]), JSON_COMPACT);
 	json_end(writer, ']');
 	json_begin(writer, "chains", '[');
 	for (size_t i = 0; !writer->err && i < findings->chain_count; i++)

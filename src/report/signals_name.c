@@ -142,33 +142,6 @@ const struct series_field *series_field_at(const struct measured *of, const stru
 	return fields[at];
 }
 
-static int compare(u64 a, u64 b)
-{
-	return a < b ? -1 : a > b;
-}
-
-/* They are sorted by pid, then start. */
-static const struct process *find_process(const struct digest *digest, u64 pid, u64 start_ns)
-{
-	size_t low = 0, high = digest->process_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct process *process = &digest->processes[middle];
-		int order = compare(pid, process->pid);
-
-		if (!order)
-			order = compare(start_ns, process->start_ns);
-		if (!order)
-			return process;
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return NULL;
-}
-
 /* All processes of a command share a series where there are too many of them. */
 static const char *command_of(const struct digest *digest, u64 id)
 {
@@ -181,7 +154,7 @@ static const char *command_of(const struct digest *digest, u64 id)
 
 const char *series_comm(const struct digest *digest, u64 pid, u64 start_ns)
 {
-	const struct process *process = pid ? find_process(digest, pid, start_ns) : NULL;
+	const struct process *process = pid ? digest_process(digest, pid, start_ns) : NULL;
 	const struct thread *leader = pid && !process ? digest_by_tid(digest, (u32)pid) : NULL;
 
 	if (!pid)
@@ -215,7 +188,7 @@ void series_process_text(const struct digest *digest, u64 pid, u64 start_ns, cha
 bool signals_want(const struct digest *digest, u64 pid, u64 start_ns, bool *ret_is_kernel)
 {
 	const struct report_options *options = digest->options;
-	const struct process *process = pid ? find_process(digest, pid, start_ns) : NULL;
+	const struct process *process = pid ? digest_process(digest, pid, start_ns) : NULL;
 
 	*ret_is_kernel = false;
 	if (!session_part_has_pid(&options->part, pid) ||

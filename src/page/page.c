@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/log.h"
+#include "data.h"
+#include "stack_tree.h"
+#include "subjects.h"
+#include "template.h"
+#include "ledger_time.h"
+
+/* Where the data goes in the page that web/ builds. */
+#define MARKER "<!-- dwell-data -->"
+
+static const struct {
+	const char *name;
+	page_part_fn *write;
+} parts[PART_COUNT] = {
+#define PART(id, name) [PART_##id] = {#name, page_write_##name},
+#include "parts.def"
+#undef PART
+};
+
+static int write_parts(struct page_data *data)
+{
+	int err = 0;
+
+	/* The head is last: it says what did not fit. */
+	for (int i = PART_COUNT - 1; !err && i >= 0; i--) {
+		int ended;
+
+		err = part_begin(&data->parts[i]);
+		if (!err)
+			err = parts[i].write(data, &data->parts[i]);
+		ended = part_end(&data->parts[i]);
+		err = err ? err : ended;
+	}
+	return err;
+}
+
+static int make_parts(struct page_data *data, const struct page_session *session)
+{
+	struct ledger_time time = {0};
+	struct stack_tree tree = {0};
+	struct digest digest;
+	int err = digest_read(session->db, session->options, &digest);
+
+	if (err)
+		return err;
+	if (digest.is_slice && !digest.window_count) {
+		log_error("no window of the session is in the part that was asked for");
+		err = -ENODATA;
+	}
+	if (!err)
+		err = page_data_init(data, session->db, &digest);
+	data->file = session->file;
+	data->time = &time;
+	data->tree = &tree;
+	if (!err)
+		err = subjects_find(data);
+	if (!err)
+		err = ledger_time_read(data, &time);
+	if (!err)
+		err = stack_tree_init(&tree, data);
+	if (!err)
+		err = write_parts(data);
+	stack_tree_free(&tree);
+	ledger_time_free(&time);
+	digest_free(&digest);
+	return err;
+}
+
+static void print_parts(const struct page_data *data, const char *prefix, FILE *out)
+{
+	for (int i = 0; i < PART_COUNT; i++)
+		fprintf(out, "<script type=\"text/plain\" data-part=\"%s%s\">%s</script>\n", prefix,
+			parts[i].name, data->parts[i].text);
+}
+
+static int print_page(const struct page_data *data, const struct page_session *session, FILE *out)
+{
+	const char *page = page_template(), *marker = strstr(page, MARKER);
+
+	if (!marker) {
+		log_error("this dwell's page has no place for data: build it again with npm");
+		return -EINVAL;
+	}
+	if (session->opens)
+		fwrite(page, 1, (size_t)(marker - page), out);
+	print_parts(data, session->is_baseline ? "baseline." : "", out);
+	if (session->closes)
+		fputs(marker + strlen(MARKER), out);
+	return 0;
+}
+
+bool page_is_built_in(void)
+{
+	return *page_template();
+}
+
+int html_page_write(const struct page_session *session, FILE *out)
+{
+	struct page_data *data = calloc(1, sizeof(*data));
+	int err = data ? make_parts(data, session) : -ENOMEM;
+
+	if (!err)
+		err = print_page(data, session, out);
+	if (err == -ENOMEM)
+		log_error("not enough memory for the page: take a part of the session, as "
+			  "FILE@10s-20s, or --pid");
+	if (data)
+		page_data_free(data);
+	free(data);
+	return err;
+}

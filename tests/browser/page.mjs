@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The page in a real browser, as a reader uses it: node tests/browser/page.mjs PAGE.html HOSTILE.html LARGE.html
+//   PAGE     a report with several windows, threads, stacks and a signal
+//   HOSTILE  a report whose names are markup
+//   LARGE    a report of an hour of 10,000 threads; "-" leaves it out
+// Prints TAP. Times are measured in the page, so that what the browser needs to start is not in them. CHROMIUM names
+// the browser.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const require = createRequire(new URL("../../web/package.json", import.meta.url));
+const { chromium } = require("playwright-core");
+const axe = require.resolve("axe-core/axe.min.js");
+
+const FIRST_PAINT_MS = 1000;
+const PAGE_MS = 3000;
+const CLICK_MS = 200;
+const PAGE_BYTES = 1_000_000;
+
+const [file, hostile, large = "-"] = process.argv.slice(2);
+if (!file || !hostile) {
+	console.error("usage: node tests/browser/page.mjs PAGE.html HOSTILE.html LARGE.html|-");
+	process.exit(64);
+}
+let failures = 0;
+
+/** One result. A check fails by an exception, or by a text that says what is wrong. */
+async function check(what, body) {
+	try {
+		const wrong = await body();
+		if (wrong) throw new Error(wrong);
+		console.log(`ok - ${what}`);
+	} catch (error) {
+		failures++;
+		console.log(`not ok - ${what}`);
+		for (const line of String(error.message ?? error).split("\n").slice(0, 12)) console.log(`#   ${line}`);
+	}
+}
+
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+
+/** Opens a report; whatever the page or the browser complains about is collected. */
+async function open(path, options = {}) {
+	const page = await browser.newPage({ viewport: { width: 1280, height: 1000 }, colorScheme: "light", ...options });
+	page.setDefaultTimeout(10_000);
+	const complaints = [];
+	page.on("pageerror", (error) => complaints.push(String(error)));
+	page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
+	page.on("request", (request) => !/^(file|data|about):/.test(request.url()) && complaints.push(`asked for ${request.url()}`));
+	page.on("dialog", (dialog) => {
+		complaints.push(`dialog: ${dialog.message()}`);
+		void dialog.dismiss();
+	});
+	await page.goto(pathToFileURL(resolve(path)).href);
+	await page.waitForSelector(".areas canvas");
+	await page.waitForFunction(() => document.querySelector(".panel:not([hidden]):not(.waiting)")?.childElementCount);
+	return { page, complaints };
+}
+
+const fragment = (page) => page.evaluate(() => decodeURIComponent(location.hash));
+const textOf = (page, selector) => page.textContent(selector);
+const settle = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 20))));
+const openTab = async (page, id) => {
+	await page.click(`#tab-${id}`);
+	await page.waitForFunction((name) => document.querySelector(`#panel-${name}`)?.childElementCount, id);
+	await settle(page);
+};
+
+/** Serious and critical problems that axe-core finds. */
+async function problems(page) {
+	// The page's policy allows no script but its own: the checker comes through the debugger.
+	await page.evaluate(readFileSync(axe, "utf8"));
+	const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+	return violations
+		.filter(({ impact }) => impact === "serious" || impact === "critical")
+		.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => node.target.join(" ")).join(", ")}`)
+		.join("\n");
+}
+
+// --- a reader's way through a report ----------------------------------------------------------
+
+const { page, complaints } = await open(file);
+
+await check(`the page without data has at most ${PAGE_BYTES} bytes`, async () => {
+	const bytes = readFileSync(file, "utf8").replace(/<script type="text\/plain"[^]*?<\/script>/g, "").length;
+	return bytes > PAGE_BYTES ? `${bytes} bytes` : "";
+});
+await check("head, findings and the ledger are there", async () => {
+	const text = await textOf(page, "main");
+	if (!/Where the time went/.test(text)) return "no ledger";
+	if (!/trust: /.test(await textOf(page, "header"))) return "no trust line";
+	return (await page.locator(".ledger-rows tbody tr").count()) > 0 ? "" : "no rows";
+});
+await check("dragging in the chart selects a window, and what is below follows", async () => {
+	const before = await textOf(page, "#flame-summary");
+	const box = await page.locator(".areas .u-over").boundingBox();
+	await page.mouse.move(box.x + box.width * 0.3, box.y + 40);
+	await page.mouse.down();
+	await page.mouse.move(box.x + box.width * 0.6, box.y + 60, { steps: 4 });
+	await page.mouse.up();
+	await settle(page);
+	if (!/window=\d+-\d+/.test(await fragment(page))) return `no window in ${await fragment(page)}`;
+	return (await textOf(page, "#flame-summary")) === before ? "the flame graph did not follow" : "";
+});
+await check("] moves the window, z doubles it", async () => {
+	const lengths = [];
+	for (const key of ["]", "z"]) {
+		const [from, to] = /window=(\d+)-(\d+)/.exec(await fragment(page)).slice(1).map(Number);
+		lengths.push(to - from);
+		await page.keyboard.press(key);
+		await settle(page);
+	}
+	const match = /window=(\d+)-(\d+)/.exec(await fragment(page));
+	return !match || match[2] - match[1] > lengths[1] * 1.9 ? "" : `${lengths} then ${match[2] - match[1]}`;
+});
+await check("Back undoes", async () => {
+	for (let i = 0; i < 3; i++) await page.goBack();
+	await settle(page);
+	return (await fragment(page)) === "" ? "" : `left: ${await fragment(page)}`;
+});
+await check("/ searches a function; the flame graph states its share", async () => {
+	const name = await textOf(page, "#panel-flame tbody tr td:first-child");
+	await page.keyboard.press("/");
+	await page.keyboard.type(name);
+	await page.waitForFunction(() => /is in/.test(document.querySelector("#flame-summary").textContent));
+	const summary = await textOf(page, "#flame-summary");
+	if (!summary.includes(`“${name}” is in`)) return summary;
+	await page.keyboard.press("Escape");
+	return /search=/.test(await fragment(page)) ? "" : "not in the fragment";
+});
+await check("a click on a box zooms, Back undoes", async () => {
+	await page.goBack();
+	await page.locator("canvas.flame").click({ position: { x: 20, y: 50 } });
+	await settle(page);
+	if (!/zoom=/.test(await fragment(page))) return `no zoom in ${await fragment(page)}`;
+	await page.goBack();
+	return /zoom=/.test(await fragment(page)) ? "still zoomed" : "";
+});
+for (const kind of ["blocked", "wall clock", "by state", "on CPU"])
+	await check(`the flame graph has something to show: ${kind}`, async () => {
+		await page.click(`#panel-flame .choice button:text-is("${kind}")`);
+		await settle(page);
+		return /samples/.test(await textOf(page, "#flame-summary")) ? "" : await textOf(page, "#flame-summary");
+	});
+await check("a thread opens, from its service down", async () => {
+	await page.click('.ledger .choice button:text-is("thread")');
+	await page.waitForFunction(() => /thread/.test(document.querySelector(".ledger-rows caption")?.textContent ?? ""));
+	const name = await textOf(page, ".ledger-rows tbody tr td.name");
+	await page.click(".ledger-rows tbody tr td.name button");
+	await settle(page);
+	if (!/of=thread-\d+/.test(await fragment(page))) return await fragment(page);
+	return (await textOf(page, ".path b")) === name ? "" : `${await textOf(page, ".path b")} is not ${name}`;
+});
+await check("the timeline shows that thread and who ended its waits", async () => {
+	await openTab(page, "timeline");
+	return /Lines lead from|No thread ended/.test(await textOf(page, "#panel-timeline .note")) ? "" : await textOf(page, "#panel-timeline .note");
+});
+await check("a table sorts by a click on its header", async () => {
+	await page.evaluate(() => (location.hash = ""));
+	await openTab(page, "raw");
+	const column = async () => page.locator("#panel-raw tbody tr td:first-child").allTextContents();
+	await page.click('#panel-raw th button:text-is("state")');
+	const up = await column();
+	await page.click('#panel-raw th button:text-is("state")');
+	const down = await column();
+	if ((await page.getAttribute("#panel-raw th", "aria-sort")) !== "descending") return "aria-sort is wrong";
+	return up.length > 1 && up.join() === [...down].reverse().join() && up.join() === [...up].sort().join() ? "" : `${up} / ${down}`;
+});
+await check("the theme switches, and the charts with it", async () => {
+	const colour = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+	const pixel = () => page.evaluate(() => document.querySelector(".areas canvas").toDataURL().length);
+	const before = [await colour(), await pixel()];
+	await page.keyboard.press("t");
+	await settle(page);
+	const after = [await colour(), await pixel()];
+	return before[0] === after[0] || before[1] === after[1] ? `${before} ${after}` : "";
+});
+await check("every tab opens: with data, or with the reason why it is empty", async () => {
+	for (const [i, tab] of (await page.locator("[role=tab]").all()).entries()) {
+		await page.keyboard.press(String(i + 1));
+		const id = (await tab.getAttribute("id")).replace("tab-", "");
+		await page.waitForFunction((name) => document.querySelector(`#panel-${name}:not([hidden])`)?.textContent.trim(), id);
+		await settle(page);
+		if (await page.locator(`#panel-${id} .failure`).count()) return `${id}: ${await textOf(page, `#panel-${id}`)}`;
+	}
+	return "";
+});
+await check("? shows the keys", async () => {
+	await page.keyboard.press("?");
+	const shown = await page.isVisible("dialog.help");
+	await page.keyboard.press("Escape");
+	return shown ? "" : "no help";
+});
+await check("it prints to PDF, in light colours", async () => {
+	const pdf = await page.pdf({ format: "A4", printBackground: true });
+	return pdf.length > 20_000 ? "" : `${pdf.length} bytes`;
+});
+for (const [tab, theme] of [["flame", "dark"], ["timeline", "dark"], ["waits", "light"], ["latency", "light"], ["flame", "light"]])
+	await check(`axe-core finds no serious problem: ${tab}, ${theme}`, async () => {
+		await page.evaluate((name) => document.documentElement.dataset.theme !== name && document.querySelector(".tools button").click(), theme);
+		await openTab(page, tab);
+		return problems(page);
+	});
+await check("no console error, nothing loaded", async () => complaints.join("\n"));
+await page.close();
+
+// --- a narrow screen ----------------------------------------------------------------------------
+
+await check("at 390 pixels nothing sticks out of the page", async () => {
+	const { page: narrow, complaints: said } = await open(file, { viewport: { width: 390, height: 844 } });
+	const width = await narrow.evaluate(() => document.documentElement.scrollWidth);
+	await narrow.close();
+	return width > 390 ? `${width} pixels` : said.join("\n");
+});
+
+// --- names that are markup ----------------------------------------------------------------------
+
+await check("names that are markup are shown as text, and nothing runs", async () => {
+	const { page: bad, complaints: said } = await open(hostile);
+	for (const tab of await bad.locator("[role=tab]").all()) {
+		await tab.click();
+		await settle(bad);
+	}
+	await openTab(bad, "flame");
+	const seen = await bad.evaluate(() => ({
+		text: document.body.textContent.includes("<img src=x onerror=") && document.body.textContent.includes("<script>"),
+		made: document.querySelectorAll("#page img, #page script, #page iframe, #page svg, #page a").length,
+		ran: Boolean(window.dwellWasHere),
+	}));
+	await bad.close();
+	if (!seen.text) return "the names are not shown";
+	if (seen.made || seen.ran) return `made ${seen.made} elements, ran: ${seen.ran}`;
+	return said.join("\n");
+});
+await check("the page's policy stops a script that got in all the same", async () => {
+	const { page: bad } = await open(hostile);
+	const ran = await bad.evaluate(() => {
+		const script = document.createElement("script");
+		try {
+			script.textContent = "window.dwellWasHere = 1";
+			document.body.append(script);
+			document.body.insertAdjacentHTML("beforeend", "<img src=x onerror='window.dwellWasHere = 1'>");
+		} catch {
+			// that is the policy
+		}
+		return new Promise((done) => setTimeout(() => done(Boolean(window.dwellWasHere)), 100));
+	});
+	await bad.close();
+	return ran ? "it ran" : "";
+});
+
+// --- an hour of a large host --------------------------------------------------------------------
+
+if (large === "-") console.log("ok - the page of an hour, 10,000 threads # SKIP no such report was given");
+else {
+	const { page: hour, complaints: said } = await open(large);
+	const started = await hour.evaluate(() => performance.getEntriesByName("dwell-first-paint")[0].startTime);
+	await check(`an hour of 10,000 threads: head, findings and ledger within ${FIRST_PAINT_MS} ms`, async () => {
+		console.log(`# first paint: ${Math.round(started)} ms`);
+		return started > FIRST_PAINT_MS ? `${Math.round(started)} ms` : "";
+	});
+	await check(`the page within ${PAGE_MS} ms`, async () => {
+		await hour.waitForFunction(() => performance.getEntriesByName("dwell-page").length);
+		const ready = await hour.evaluate(() => performance.getEntriesByName("dwell-page")[0].startTime);
+		console.log(`# page: ${Math.round(ready)} ms`);
+		return ready > PAGE_MS ? `${Math.round(ready)} ms` : "";
+	});
+	/** From a click to the frame that shows its result. */
+	const click = (selector) => hour.evaluate(async (name) => {
+		const begin = performance.now();
+		document.querySelector(name).click();
+		await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+		return performance.now() - begin;
+	}, selector);
+	const clicks = [
+		["a service", ".ledger-rows td.name button"],
+		["the host", ".path button"],
+		["threads", ".ledger .choice button:nth-child(3)"],
+		["a thread", ".ledger-rows td.name button"],
+		["the host again", ".path button"],
+		["a state", ".ledger .legend-entry:nth-child(2)"],
+		["blocked", "#panel-flame .choice button:nth-child(2)"],
+		["by state", "#panel-flame .choice button:nth-child(4)"],
+		["a finding", "button.sentence"],
+	];
+	for (const tab of ["timeline", "waits", "latency", "locks", "raw"]) await openTab(hour, tab);
+	await openTab(hour, "flame");
+	for (const [name, selector] of clicks)
+		await check(`a click within ${CLICK_MS} ms: ${name}`, async () => {
+			const ms = await click(selector);
+			console.log(`# ${name}: ${Math.round(ms)} ms`);
+			await settle(hour);
+			return ms > CLICK_MS ? `${Math.round(ms)} ms` : "";
+		});
+	await check("no console error on the large page", async () => said.join("\n"));
+	await hour.close();
+}
+
+await browser.close();
+process.exit(failures ? 1 : 0);

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""page_check.py PAGE SESSION [FROM_WINDOW TO_WINDOW]: the data of an HTML report follows docs/page-data.md, and its sums
+are those of the session's tables, by SQL. It knows nothing of how dwell made it. Prints what is wrong."""
+import collections
+import sqlite3
+import sys
+
+import page_parts
+
+wrong = []
+
+
+def expect(condition, what):
+    if not condition:
+        wrong.append(what)
+
+
+def columns(name, rows):
+    """A column set: all arrays are as long; how long."""
+    lengths = {key: len(values) for key, values in rows.items()}
+    expect(len(set(lengths.values())) <= 1, f"{name}: columns differ in length: {lengths}")
+    return next(iter(lengths.values()), 0)
+
+
+def within(name, values, count, none=False):
+    low = -1 if none else 0
+    bad = [value for value in values if not low <= value < count]
+    expect(not bad, f"{name}: {bad[:3]} are not within {low} to {count - 1}")
+
+
+def by(keys, values):
+    sums = collections.Counter()
+    for key, value in zip(keys, values):
+        sums[key] += value
+    return {key: value for key, value in sums.items() if value}
+
+
+def bucketed(name, part, head):
+    rows, windows = part["rows"], len(head["windows"]["begin_ns"])
+    columns(name, rows)
+    buckets = -(-windows // part["windows"])
+    expect(part["bucket_ns"] == part["windows"] * head["window_ns"], f"{name}: bucket_ns")
+    within(f"{name}.bucket", rows["bucket"], buckets)
+    if "span" in rows:
+        expect(all(span >= 1 and bucket + span <= buckets for bucket, span in zip(rows["bucket"], rows["span"])),
+               f"{name}: a span ends after the last bucket")
+    return rows
+
+
+def check_subjects(parts):
+    subjects = parts["subjects"]
+    groups, processes = columns("groups", subjects["groups"]), columns("processes", subjects["processes"])
+    columns("threads", subjects["threads"])
+    within("processes.group", subjects["processes"]["group"], groups)
+    within("threads.process", subjects["threads"]["process"], processes)
+    return groups, processes, len(subjects["threads"]["tid"])
+
+
+def check_ledger(parts, db, where):
+    head = parts["head"]
+    groups, _, threads = check_subjects(parts)
+    sums = {state: ns for state, ns in db.execute(
+        f"SELECT state, sum(ns) FROM ledger WHERE thread IN (SELECT id FROM threads) AND {where} GROUP BY state") if ns}
+    counts = {state: count for state, count in db.execute(
+        f"SELECT state, sum(count) FROM ledger WHERE thread IN (SELECT id FROM threads) AND {where} GROUP BY state") if count}
+    host = bucketed("ledger.host", parts["ledger"]["host"], head)
+    by_group = bucketed("ledger.groups", parts["ledger"]["groups"], head)
+    by_thread = bucketed("threads", parts["threads"], head)
+    within("ledger.groups.group", by_group["group"], groups)
+    within("threads.thread", by_thread["thread"], threads)
+    expect(by(host["state"], host["ns"]) == sums, f"ledger.host {by(host['state'], host['ns'])} is not SQL's {sums}")
+    expect(by(by_group["state"], by_group["ns"]) == sums, "ledger.groups is not SQL's sum")
+    expect(by(host["state"], host["count"]) == counts, "the counts of ledger.host are not SQL's")
+    left_out = any(limit["part"] in ("threads", "subjects.threads") for limit in head["limits"])
+    if not left_out:
+        expect(by(by_thread["state"], by_thread["ns"]) == sums, "threads is not SQL's sum")
+    expect(all(ns >= 0 for ns in host["ns"] + by_group["ns"]), "a time is negative")
+    # A group is the sum of its threads.
+    group_of = [parts["subjects"]["processes"]["group"][process] for process in parts["subjects"]["threads"]["process"]]
+    if not left_out:
+        expect(by([group_of[thread] for thread in by_thread["thread"]], by_thread["ns"]) ==
+               by(by_group["group"], by_group["ns"]), "groups are not the sums of their threads")
+
+
+def check_wakes(parts):
+    head, threads = parts["head"], len(parts["subjects"]["threads"]["tid"])
+    rows = bucketed("wakes", parts["wakes"], head)
+    within("wakes.thread", rows["thread"], threads)
+    within("wakes.waker", rows["waker"], threads, none=True)
+    within("wakes.context", rows["context"], len(head["contexts"]))
+
+
+def check_stacks(parts, db, where):
+    head, stacks = parts["head"], parts["stacks"]
+    functions = columns("functions", stacks["functions"])
+    nodes = columns("nodes", stacks["nodes"])
+    within("functions.look", stacks["functions"]["look"], len(head["looks"]))
+    within("nodes.function", stacks["nodes"]["function"], functions)
+    expect(all(-1 <= parent < index for index, parent in enumerate(stacks["nodes"]["parent"])),
+           "a node comes before its parent")
+    rows = bucketed("samples", parts["samples"], head)
+    within("samples.node", rows["node"], nodes)
+    within("samples.thread", rows["thread"], len(parts["subjects"]["threads"]["tid"]), none=True)
+    within("samples.kind", rows["kind"], len(head["kinds"]))
+    within("samples.stop", rows["stop"], len(head["stops"]))
+    expected = {(kind, state): weight for kind, state, weight in db.execute(
+        f"SELECT kind, state, sum(weight_ns) FROM samples WHERE {where} GROUP BY 1, 2") if weight}
+    expect(by(zip(rows["kind"], rows["state"]), rows["weight_ns"]) == expected, "the weights of samples are not SQL's")
+    count = db.execute(f"SELECT coalesce(sum(count), 0) FROM samples WHERE {where}").fetchone()[0]
+    expect(sum(rows["count"]) == count, "the count of samples is not SQL's")
+
+
+def check_signals(parts):
+    signals, head = parts["signals"], parts["head"]
+    count = columns("series", signals["series"])
+    within("series.process", signals["series"]["process"], len(parts["subjects"]["processes"]["pid"]), none=True)
+    expect(signals["slots"] == sorted(signals["slots"]), "slots are not in order")
+    for name, is_all in (("values", 1), ("histograms", 1), ("series_values", 0), ("series_histograms", 0)):
+        rows = bucketed(f"signals.{name}", signals[name], head)
+        within(f"signals.{name}.series", rows["series"], count)
+        expect(all(signals["series"]["all"][series] == is_all for series in rows["series"]), f"{name}: `all` is not {is_all}")
+        if "slot" in rows:
+            within(f"signals.{name}.slot", rows["slot"], len(signals["slots"]) - 1)
+    # What a measure has is the sum of its series, unless some were left out.
+    if not any(limit["part"].startswith("signals") for limit in head["limits"]):
+        for value in ("count", "sum"):
+            sums = [collections.Counter(), collections.Counter()]
+            for is_all, name in ((1, "values"), (0, "series_values")):
+                rows = signals[name]["rows"]
+                for series, number in zip(rows["series"], rows[value]):
+                    sums[is_all][signals["series"]["signal"][series], signals["series"]["kind"][series]] += number
+            expect(sums[0] == sums[1], f"signals: {value} of a measure is not that of its series")
+
+
+UNITS = {"text", "ns", "bytes", "count", "percent", "rate", "id", "state", "time", "node", "subject"}
+
+
+def check_tables(parts):
+    subjects = {"thread": len(parts["subjects"]["threads"]["tid"]), "process": len(parts["subjects"]["processes"]["pid"]),
+                "group": len(parts["subjects"]["groups"]["comm"])}
+    ids = [table["id"] for table in parts["tables"]["tables"]]
+    expect(len(ids) == len(set(ids)), f"two tables have one id: {sorted(ids)}")
+    for table in parts["tables"]["tables"]:
+        name = table["id"]
+        expect(columns(name, table["rows"]) > 0, f"{name} has no rows")
+        expect([column["key"] for column in table["columns"]] == list(table["rows"]), f"{name}: columns and rows differ")
+        for column in table["columns"]:
+            values = table["rows"][column["key"]]
+            expect(column["unit"] in UNITS, f"{name}: unit {column['unit']}")
+            if column["unit"] == "subject":
+                within(f"{name}.{column['key']}", values, subjects[column["subject"]], none=True)
+            if column["unit"] == "node":
+                within(f"{name}.{column['key']}", values, len(parts["stacks"]["nodes"]["parent"]), none=True)
+            if column["unit"] == "text":
+                expect(all(isinstance(value, str) for value in values), f"{name}.{column['key']} is no text")
+
+
+def check_head(parts):
+    head = parts["head"]
+    expect(head["schema"] == "dwell.page/1", "schema")
+    windows = head["windows"]
+    expect(all(begin <= end for begin, end in zip(windows["begin_ns"], windows["end_ns"])), "a window ends before it begins")
+    counts = {"thread": len(parts["subjects"]["threads"]["tid"]), "process": len(parts["subjects"]["processes"]["pid"]),
+              "group": len(parts["subjects"]["groups"]["comm"])}
+    ids = {state["id"] for state in head["states"]}
+    for finding in head["findings"]:
+        for key, index in (finding["subject"] or {}).items():
+            within(f"finding {finding['id']}", [index], counts[key])
+        expect(set(finding["states"]) <= ids, f"finding {finding['id']}: states {finding['states']}")
+    expect(head["trust"]["sentences"] and head["verdict"], "nothing is said")
+    for empty in head["empty"]:
+        expect(empty["tab"] and empty["why"], f"an empty view without a reason: {empty}")
+    tabs = {empty["tab"] for empty in head["empty"]}
+    if not parts["samples"]["rows"]["count"]:
+        expect("flame" in tabs, "there are no samples, and no reason why")
+    if not parts["signals"]["series"]["signal"]:
+        expect("latency" in tabs, "there are no signals, and no reason why")
+
+
+def main():
+    parts = page_parts.parts(sys.argv[1])
+    db = sqlite3.connect(f"file:{sys.argv[2]}?mode=ro", uri=True)
+    where = f"window BETWEEN {int(sys.argv[3])} AND {int(sys.argv[4])}" if len(sys.argv) > 3 else "1"
+    check_ledger(parts, db, where)
+    check_wakes(parts)
+    check_stacks(parts, db, where)
+    check_signals(parts)
+    check_tables(parts)
+    check_head(parts)
+    print("\n".join(wrong))
+    sys.exit(1 if wrong else 0)
+
+
+main()

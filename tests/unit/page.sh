@@ -1,0 +1,134 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# `dwell report --html`: the data follows docs/page-data.md, its sums are the session's, no name becomes markup.
+. tests/lib.sh
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+any_page=$TOOLS/dwell-any-page
+export DWELL_TEST_PAGE='<!doctype html><title>x</title><!-- dwell-data --><p>end</p>'
+for session in run server signals stacks causes hostile; do
+	make_session $session "$dir"
+done
+
+# exits STATUS COMMAND...
+exits() {
+	local expected=$1 status
+	shift
+	"$@" >"$dir/out" 2>"$dir/err"
+	status=$?
+	[ "$status" -eq "$expected" ] || { echo "exit $status: $(cat "$dir/err")"; return 1; }
+}
+says() { exits "$1" "${@:3}" && grep -qF -- "$2" "$dir/out" "$dir/err"; }
+is_right() { exits 0 "$any_page" report --html "$dir/$1.html" "$dir/$1.dwell" && tests/page_check.py "$dir/$1.html" "$dir/$1.dwell"; }
+
+for session in run server signals stacks causes hostile; do
+	check "the page of $session follows the contract, its sums are SQL's" is_right $session
+done
+part_is_right() {
+	exits 0 "$any_page" report --html "$dir/part.html" "$dir/hostile.dwell@2s-5s" &&
+		tests/page_check.py "$dir/part.html" "$dir/hostile.dwell" 2 4
+}
+check "a part of a session has the sums of its windows" part_is_right
+
+# A session with more rows than a page has: longer buckets, the same sums.
+many_rows() {
+	python3 tests/generate_session.py "$dir/many.dwell" --seconds 150 --threads 2000 --stacks 500 --active 1000 >/dev/null &&
+		is_right many && python3 - "$dir/many.html" <<-'END'
+		import sys
+		sys.path.insert(0, "tests")
+		import page_parts
+		parts = page_parts.parts(sys.argv[1])
+		assert parts["ledger"]["host"]["windows"] == 1, "the host's buckets are longer than a window"
+		assert len(parts["threads"]["rows"]["ns"]) <= 400000, "too many rows of threads"
+		END
+}
+check "a session with more rows than a page has keeps its sums" many_rows
+
+# Of the thread that is silent from the middle of window 0 to the end of window 10: half a window, then ten whole ones.
+silence_is_spread() {
+	python3 - "$dir/hostile.html" <<-'END'
+		import sys
+		sys.path.insert(0, "tests")
+		import page_parts
+		parts = page_parts.parts(sys.argv[1])
+		rows = parts["threads"]["rows"]
+		silent = parts["subjects"]["threads"]["tid"].index(600)
+		found = [(rows["bucket"][i], rows["span"][i], rows["ns"][i]) for i, thread in enumerate(rows["thread"])
+		         if thread == silent and rows["state"][i] == 10]
+		assert found == [(0, 1, 500000000), (1, 10, 10000000000)], found
+		host = parts["ledger"]["host"]["rows"]
+		waits = {bucket: ns for bucket, state, ns in zip(host["bucket"], host["state"], host["ns"]) if state == 10}
+		assert waits == {0: 500000000, **{window: 1000000000 for window in range(1, 11)}}, waits
+	END
+}
+check "the one row of a silence is where the silence was" silence_is_spread
+
+# Whatever names are, the file has no element but the page's own and the parts, and they are base64.
+no_markup() {
+	python3 - "$dir/hostile.html" <<-'END'
+		import html.parser, re, sys
+		text = open(sys.argv[1], encoding="utf-8").read()
+		tags = []
+		class Reader(html.parser.HTMLParser):
+		    def handle_starttag(self, tag, attrs): tags.append((tag, tuple(sorted(dict(attrs)))))
+		Reader().feed(text)
+		expected = {("title", ()), ("p", ()), ("script", ("data-part", "type"))}
+		assert set(tags) == expected, set(tags) - expected
+		bodies = re.findall(r"<script[^>]*>(.*?)</script>", text, re.S)
+		assert len(bodies) > 8 and all(re.fullmatch(r"[A-Za-z0-9+/]+=*", body) for body in bodies)
+		sys.path.insert(0, "tests")
+		import page_parts
+		parts = page_parts.parts(sys.argv[1])
+		names = parts["subjects"]["processes"]["comm"] + parts["stacks"]["functions"]["name"]
+		assert "</script><script" in names, names
+		assert any("�" in name for name in names), "bytes that are no UTF-8 became something else than U+FFFD"
+		assert parts["head"]["session"]["host"] == '<script>alert("host")</script>'
+		kinds = {mark["kind"]: mark for mark in parts["head"]["marks"]}
+		assert kinds["loss"]["count"] == 7 and kinds["loss"]["ts_ns"] == 4000000000, kinds
+		assert kinds["step"]["ts_ns"] == 4500000000, kinds
+	END
+}
+check "names that are markup stay text" no_markup
+
+has_baseline() {
+	exits 0 "$any_page" report --html "$dir/two.html" --baseline "$dir/run.dwell" "$dir/stacks.dwell" &&
+		python3 - "$dir/two.html" <<-'END'
+		import sys
+		sys.path.insert(0, "tests")
+		import page_parts
+		both = [page_parts.parts(sys.argv[1], prefix) for prefix in ("", "baseline.")]
+		assert [parts["head"]["session"]["file"] for parts in both] == ["stacks.dwell", "run.dwell"]
+		assert open(sys.argv[1]).read().rstrip().endswith("<p>end</p>"), "the page has no end"
+		END
+}
+check "a baseline is a second set of parts" has_baseline
+check "of a baseline that is not there, nothing is written" exits 1 "$any_page" report --html "$dir/no.html" \
+	--baseline "$dir/none.dwell" "$dir/run.dwell"
+check "no file is left then" test ! -e "$dir/no.html"
+to_stdout() { exits 0 "$any_page" report --html - "$dir/run.dwell" && cmp "$dir/out" "$dir/run.html"; }
+check "- is stdout, and the same session gives the same page" to_stdout
+check "--html chooses no view" says 64 "leave out the options that choose" "$any_page" report --html x --cpus "$dir/run.dwell"
+check "--baseline goes with --html" says 64 "--baseline goes with --html" "$any_page" report --baseline x "$dir/run.dwell"
+check "a part without windows is said" says 1 "no window" "$any_page" report --html "$dir/no.html" "$dir/run.dwell@1000s-"
+check "a folder that is not there is said" says 1 "cannot write" "$any_page" report --html "$dir/none/x.html" "$dir/run.dwell"
+check "a page without a place for data is said" says 1 "no place for data" \
+	env DWELL_TEST_PAGE=x "$any_page" report --html "$dir/no.html" "$dir/run.dwell"
+check "built without the page, it says so" says 77 "built without the page" \
+	env -u DWELL_TEST_PAGE "$any_page" report --html "$dir/no.html" "$dir/run.dwell"
+check "and writes nothing" test ! -e "$dir/no.html"
+
+# The page that npm built, where it did: it opens from a disk and asks nobody for anything.
+built_page() {
+	exits 0 "$DWELL" report --html "$dir/built.html" "$dir/hostile.dwell" || return 1
+	tests/page_check.py "$dir/built.html" "$dir/hostile.dwell" || return 1
+	! grep -noE '<(link|img|iframe)[^>]*(src|href)="?(https?:)?//|<script[^>]* src=' "$dir/built.html"
+}
+if grep -q PAGE_FILE "${BUILD:-build}/gen/page_file.inc" 2>/dev/null; then
+	check "the page that npm built has the data, and loads nothing" built_page
+	check "without data it is at most 1 MB" test "$(stat -c %s "$(cut -d '"' -f 2 "${BUILD:-build}/gen/page_file.inc")")" -le 1000000
+else
+	echo "ok - the page that npm built # SKIP this dwell is built without it"
+fi
+
+finish

@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# timing: the page of a large session has to open, and to answer, within stated times
+#
+# The HTML report in a headless Chromium: tests/browser/page.mjs has the checks. LARGE_PAGE names the report of an hour
+# of 10,000 threads, for its times; without it they are left out, as it takes a minute to make.
+. tests/lib.sh
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+for need in chromium:chromium node:nodejs; do
+	if ! command -v "${need%:*}" >/dev/null; then
+		skip "the page in a browser" "no ${need%:*}: apt-get install ${need#*:}"
+		exit 0
+	fi
+done
+if [ ! -d web/node_modules/playwright-core ] || [ ! -d web/node_modules/axe-core ]; then
+	skip "the page in a browser" "no web/node_modules: cd web && npm ci"
+	exit 0
+fi
+if ! "$DWELL" report --help | grep -q -- --html; then
+	skip "the page in a browser" "dwell was built without the page (WEB=0)"
+	exit 0
+fi
+
+# markup FILE: each name that a session has becomes markup that would leave a trace if it ran
+markup() {
+	python3 - "$1" <<-'END'
+		import sqlite3, sys
+		db = sqlite3.connect(sys.argv[1])
+		bad = ["<img src=x onerror='window.dwellWasHere=1'>", "<script>window.dwellWasHere=1</script>", "</script><svg onload=dwellWasHere=1>"]
+		columns = {"processes": ["comm", "exe", "service", "cgroup", "container"], "threads": ["comm"], "frames": ["name"],
+		           "modules": ["path"], "objects": ["name"], "labels": ["name"]}
+		for table, names in columns.items():
+		    present = {row[1] for row in db.execute(f"PRAGMA table_info({table})")}
+		    for number, name in enumerate(names):
+		        if name in present:
+		            db.execute(f"UPDATE {table} SET {name} = ? || rowid WHERE rowid % 2 = 0", (bad[number % 2],))
+		            db.execute(f"UPDATE {table} SET {name} = ? || rowid WHERE rowid % 2 = 1", (bad[(number + 1) % 3],))
+		for key in "host", "command", "note", "filter":
+		    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, bad[2]))
+		db.commit()
+	END
+}
+
+tests/generate_session.py "$dir/page.dwell" --seconds 40 --threads 300 --stacks 3000 --active 40 >/dev/null || exit 1
+cp "$dir/page.dwell" "$dir/hostile.dwell"
+markup "$dir/hostile.dwell"
+for name in page hostile; do
+	check "dwell report --html: $name" timeout 60 "$DWELL" report --html "$dir/$name.html" "$dir/$name.dwell"
+done
+check "web/'s own tests" sh -c 'cd web && timeout 60 node test/run.mjs'
+timeout 100 node tests/browser/page.mjs "$dir/page.html" "$dir/hostile.html" "${LARGE_PAGE:--}" || failures=1
+finish

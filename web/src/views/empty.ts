@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// No chart without data: an empty view says why it is empty and which command fills it.
+import type { Head } from "../data/head";
+import { command, h } from "../ui/dom";
+
+export function emptyView(head: Head, tab: string, otherwise: string): HTMLElement {
+	const reasons = head.empty.filter((entry) => entry.tab === tab);
+	const box = h("div", { class: "empty" });
+	for (const { why, command: line } of reasons) {
+		box.append(h("p", {}, why));
+		if (line) box.append(h("p", {}, "To record it: ", command(line)));
+	}
+	if (!reasons.length) box.append(h("p", {}, otherwise));
+	return box;
+}
+
+/** What a part left out, or in which steps its time is: limits are stated where they matter. */
+export function limitNote(head: Head, ...parts: string[]): HTMLElement | null {
+	const texts = head.limits.filter((limit) => parts.includes(limit.part) && limit.text).map((limit) => limit.text);
+	return texts.length ? h("p", { class: "note" }, texts.join(" ")) : null;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tabs, in their order: one row a view. A view that only shows tables needs nothing but its row.
+import { flameView } from "./flame";
+import { latencyView } from "./latency";
+import { rawView } from "./raw";
+import { tablesView } from "./tables";
+import { timelineView } from "./timeline";
+import type { View } from "./view";
+import { waitsView } from "./waits";
+
+export const VIEWS: readonly View[] = [
+	flameView,
+	timelineView,
+	waitsView,
+	tablesView("requests", "Requests", ["requests"], "No requests: this session was recorded without request tracing."),
+	latencyView,
+	tablesView("locks", "Locks", ["locks"], "No thread waited for a lock."),
+	tablesView("disks", "Disks & files", ["disks", "disk", "files"], "No disk or file was measured. Record with -s block,files."),
+	tablesView("network", "Network", ["network", "net"], "No connection was measured. Record with -s tcp."),
+	rawView,
+];

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { deflateSync } from "node:zlib";
+import { addUp } from "../src/data/call_tree";
+import { decodeColumns, offsetsByKey, orderByKey } from "../src/data/columns";
+import { decodeBase64, inflateBytes } from "../src/data/inflate";
+import { percentile, slotError } from "../src/data/percentiles";
+import { foldKeys, StateRows } from "../src/data/state_rows";
+import { bucketAt, bucketsIn, nearestEdge, TimeGrid } from "../src/data/time_grid";
+
+test("a part is base64 of a zlib stream of UTF-8", async () => {
+	const text = JSON.stringify({ strings: ["", "naïve <script>", "日本"] });
+	assert.equal(await inflateBytes(decodeBase64(deflateSync(text).toString("base64"))), text);
+});
+
+test("columns lose their suffixes, deltas become values, large values keep all digits", () => {
+	const columns = decodeColumns({ "name$": [3, 0, 2], "begin_ns+": [5_000_000_000, 1, -2], "thread$+": [7, -7, 1], plain: [-1, 2, 3] });
+	assert.deepEqual(Object.keys(columns).sort(), ["begin_ns", "name", "plain", "thread"]);
+	assert.deepEqual([...columns.begin_ns], [5_000_000_000, 5_000_000_001, 4_999_999_999]);
+	assert.deepEqual([...columns.thread], [7, 0, 1]);
+	assert.ok(columns.plain instanceof Int32Array);
+	assert.ok(columns.begin_ns instanceof Float64Array);
+});
+
+test("rows are found by key, sorted or not", () => {
+	assert.deepEqual([...offsetsByKey(Int32Array.of(0, 0, 2, 2, 2), 4)], [0, 2, 2, 5, 5]);
+	const { offsets, rows } = orderByKey(Int32Array.of(1, 0, 1, -1, 9), 2);
+	assert.deepEqual([...offsets], [0, 1, 3]);
+	assert.deepEqual([...rows.subarray(0, 3)], [1, 0, 2]);
+});
+
+const grid = new TimeGrid(decodeColumns({ begin_ns: [0, 1_100, 2_000, 3_000, 4_000], end_ns: [1_100, 2_000, 3_000, 4_000, 4_300] }), 4_300, 1_000);
+
+test("edges of buckets are those of the windows", () => {
+	assert.deepEqual([...grid.edges(1)], [0, 1_100, 2_000, 3_000, 4_000, 4_300]);
+	assert.deepEqual([...grid.edges(2)], [0, 2_000, 4_000, 4_300]);
+	const edges = grid.edges(1);
+	assert.deepEqual([-5, 0, 1_099, 1_100, 4_299, 9_999].map((ns) => bucketAt(edges, ns)), [0, 0, 0, 1, 4, 4]);
+	assert.deepEqual([0, 500, 600, 4_290].map((ns) => nearestEdge(edges, ns)), [0, 0, 1, 5]);
+});
+
+test("a window selects the buckets that it touches, and none by rounding", () => {
+	const seconds = Float64Array.from([0, 1e9, 2e9, 3e9]);
+	assert.deepEqual(bucketsIn(seconds, null), [0, 3]);
+	assert.deepEqual(bucketsIn(seconds, [1e9, 2e9]), [1, 2]);
+	assert.deepEqual(bucketsIn(seconds, [1e9 - 1, 2e9 + 1]), [1, 2]);
+	assert.deepEqual(bucketsIn(seconds, [1.5e9, 2.5e9]), [1, 3]);
+});
+
+test("a row that lies over several buckets is spread evenly, and the sum stays", () => {
+	const rows = new StateRows(decodeColumns({ "thread+": [0, 0, 1], bucket: [0, 1, 2], span: [4, 1, 2], state: [1, 0, 1], ns: [400, 30, 50] }), "thread", 2, 2, grid.edges(1));
+	assert.deepEqual([...rows.sumByKey(0, 5)], [30, 400, 0, 50]);
+	assert.deepEqual([...rows.sumByKey(1, 3)], [30, 200, 0, 25]);
+	const all = rows.sumByBucket(null);
+	assert.deepEqual([...all], [0, 100, 30, 100, 0, 125, 0, 125, 0, 0]);
+	assert.equal(all.reduce((sum, ns) => sum + ns), 480);
+	assert.deepEqual([...rows.sumByBucket(Uint8Array.of(0, 1))], [0, 0, 0, 0, 0, 25, 0, 25, 0, 0]);
+	assert.deepEqual([...foldKeys(Float64Array.of(1, 2, 3, 4), 2, Int32Array.of(0, 0), 1)], [4, 6]);
+});
+
+test("percentiles lie in their slot, and not above the maximum", () => {
+	const slots = Float64Array.from([0, 100, 200, 400, 800]);
+	const counts = Float64Array.from([0, 50, 45, 5, 0]);
+	assert.ok(Math.abs(percentile(counts, slots, 0.5, 700) - Math.sqrt(100 * 200)) < 1);
+	assert.ok(Math.abs(percentile(counts, slots, 0.95, 700) - Math.sqrt(200 * 400)) < 1);
+	assert.equal(percentile(counts, slots, 1, 450), 450);
+	assert.ok(Number.isNaN(percentile(new Float64Array(5), slots, 0.5, 0)));
+	assert.ok(Math.abs(slotError(slots) - (Math.SQRT2 - 1)) < 1e-9);
+});
+
+test("a call has the time of all that it called", () => {
+	assert.deepEqual([...addUp([-1, 0, 1, 0, -1], Float64Array.of(1, 2, 4, 8, 16))], [15, 6, 4, 8, 16]);
+});
