@@ -23,6 +23,7 @@ V ?= release
 CC ?= cc
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+PROTOC_C ?= protoc-c
 PKG_CONFIG ?= pkg-config
 CLANG_FORMAT ?= clang-format
 PREFIX ?= /usr/local
@@ -184,7 +185,25 @@ $(B)/gen/flame_%.inc: src/export/flame.%
 	$(Q)od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g' > $@
 $(B)/obj/src/export/svg.o: $(B)/gen/flame_css.inc $(B)/gen/flame_js.inc
 
-$(B)/libdwell.a: $(call user_object,$(USER_SRC)) $(SOURCES)
+# The formats of other tools in protobuf: proto/x.proto becomes proto/x.pb-c.h and an object. The code is the
+# compiler's, so our warnings are not for it.
+PROTO_SRC := $(wildcard proto/*.proto)
+PROTO_OBJ := $(PROTO_SRC:%.proto=$(B)/obj/gen/%.o)
+PROTO_HEADERS := $(PROTO_SRC:%.proto=$(B)/gen/%.pb-c.h)
+
+$(B)/gen/proto/%.pb-c.c $(B)/gen/proto/%.pb-c.h &: proto/%.proto
+	@mkdir -p $(@D)
+	$(call say,GEN)
+	$(Q)$(PROTOC_C) --c_out=$(B)/gen $<
+
+$(B)/obj/gen/proto/%.o: $(B)/gen/proto/%.pb-c.c
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -w -c $< -o $@
+
+$(call user_object,$(wildcard src/export/*.c)): | $(PROTO_HEADERS)
+
+$(B)/libdwell.a: $(call user_object,$(USER_SRC)) $(PROTO_OBJ) $(SOURCES)
 	$(call say,AR)
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $(filter %.o,$^)
