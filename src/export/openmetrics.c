@@ -13,6 +13,8 @@
 #include "totals.h"
 
 #define METRIC_BYTES 128
+#define TEXT_OF(x)   #x
+#define TEXT(x)	     TEXT_OF(x)
 
 /* By unit: what a value of 1 is in base units, and which powers of two are bounds. */
 static const struct {
@@ -190,10 +192,12 @@ int export_openmetrics(const struct export_source *source, const struct export_o
 		   "What dwell could not record: dwell report lists the causes.", out);
 	fprintf(out, "dwell_lost_records_total %" PRIu64 "\n", (uint64_t)totals.lost);
 	write_gauge("dwell_export_folded_services", NULL,
-		    "Services beyond the limit of 200, added up as (other).",
+		    "Services beyond the limit of " TEXT(
+			    TOTALS_SERVICES) ", added up as " TOTALS_OTHER ".",
 		    totals.services_folded, out);
 	write_gauge("dwell_export_folded_series", NULL,
-		    "Values of series beyond the limit of 2,000, added up as (other).",
+		    "Values of series beyond the limit of " TEXT(
+			    TOTALS_SERIES) ", added up as " TOTALS_OTHER ".",
 		    totals.series_folded, out);
 	write_ledger(&totals, out);
 	write_series(&totals, out);
