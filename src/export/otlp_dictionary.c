@@ -25,6 +25,12 @@ struct known_stack {
 	u32 unused;
 };
 
+/* One name in two files is one function here, which has no module. */
+struct known_function {
+	s32 name, file; /* the key */
+	s32 place;
+};
+
 /* Adds to a table: its place; 0: no memory. */
 static s32 add(struct otlp_dictionary *dictionary, struct otlp_table *table, void *item)
 {
@@ -61,6 +67,8 @@ int otlp_dictionary_init(struct otlp_dictionary *dictionary, const struct profil
 		  sizeof(s64) + 2 * sizeof(s32), ATTRIBUTES_MAX);
 	hash_init(&dictionary->known_stacks, sizeof(struct known_stack), 2 * sizeof(u64),
 		  PROFILE_STACKS_MAX);
+	hash_init(&dictionary->known_functions, sizeof(struct known_function), 2 * sizeof(s32),
+		  PROFILE_FRAMES_MAX + PROFILE_INLINES_MAX);
 	dictionary->modules = calloc(profile->modules.count + 1, sizeof(u32));
 	dictionary->frames = calloc(profile->frames.count + 1, sizeof(u32));
 	dictionary->marks = calloc(profile->functions.count + 1, sizeof(u32));
@@ -87,6 +95,7 @@ void otlp_dictionary_free(struct otlp_dictionary *dictionary)
 	strings_free(&dictionary->values);
 	hash_free(&dictionary->known_attributes);
 	hash_free(&dictionary->known_stacks);
+	hash_free(&dictionary->known_functions);
 	free(dictionary->modules);
 	free(dictionary->frames);
 	free(dictionary->marks);
@@ -196,20 +205,28 @@ static s32 mapping(struct otlp_dictionary *dictionary, u32 index)
 static s32 function(struct otlp_dictionary *dictionary, u32 index, u32 file)
 {
 	const struct profile *profile = dictionary->profile;
+	u32 *place = &dictionary->function_places[index];
+	struct known_function *known, key = {0};
 	Otlp__Function *item;
 
-	if (dictionary->function_places[index])
-		return (s32)dictionary->function_places[index] - 1;
-	item = NEW(dictionary, Otlp__Function, otlp__function__init);
-	if (item) {
-		WIRE_SET(item, name_strindex,
-			 otlp_string(dictionary, profile_function_name(profile, index)));
-		if (file)
-			WIRE_SET(item, filename_strindex,
-				 otlp_string(dictionary, profile_text(profile, file)));
+	if (*place)
+		return (s32)*place - 1;
+	key.name = otlp_string(dictionary, profile_function_name(profile, index));
+	key.file = file ? otlp_string(dictionary, profile_text(profile, file)) : 0;
+	known = hash_add(&dictionary->known_functions, &key);
+	if (known && !known->place) {
+		item = NEW(dictionary, Otlp__Function, otlp__function__init);
+		if (item) {
+			WIRE_SET(item, name_strindex, key.name);
+			item->has_filename_strindex = key.file != 0;
+			item->filename_strindex = key.file;
+		}
+		known->place = add(dictionary, &dictionary->functions, item);
 	}
-	dictionary->function_places[index] = (u32)add(dictionary, &dictionary->functions, item) + 1;
-	return (s32)dictionary->function_places[index] - 1;
+	if (!known)
+		dictionary->err = -ENOMEM;
+	*place = known ? (u32)known->place + 1 : 1;
+	return (s32)*place - 1;
 }
 
 /* The steps of one frame, the innermost first, are lines of one location. */

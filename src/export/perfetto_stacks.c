@@ -120,7 +120,7 @@ static void tell_module(struct trace_stacks *stacks, u32 index)
 	const struct profile_module *module = hash_item(&profile->modules, index);
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
 	Perfetto__Mapping mapping = PERFETTO__MAPPING__INIT;
-	Perfetto__InternedString path, build_id;
+	Perfetto__InternedString path, build_id, *build_id_place = &build_id;
 	char text[4 * PROFILE_NAME_BYTES];
 	u8 bytes[BUILD_ID_BYTES];
 	size_t size = build_id_bytes(profile_text(profile, module->build_id), bytes);
@@ -137,7 +137,7 @@ static void tell_module(struct trace_stacks *stacks, u32 index)
 	mapping.n_path_string_ids = 1;
 	if (size) {
 		build_id = interned(iid, bytes, size);
-		data.build_ids = (Perfetto__InternedString *[]){&build_id};
+		data.build_ids = &build_id_place;
 		data.n_build_ids = 1;
 		WIRE_SET(&mapping, build_id, iid);
 	}

@@ -254,7 +254,9 @@ static Perfetto__DebugAnnotation *add_note(struct trace_event *event, enum trace
 
 void trace_note(struct trace_event *event, enum trace_note note, u64 value)
 {
-	WIRE_SET(add_note(event, note), uint_value, value);
+	Perfetto__DebugAnnotation *added = add_note(event, note);
+
+	WIRE_SET(added, uint_value, value);
 }
 
 void trace_note_text(struct trace_event *event, enum trace_note note, const char *value)
@@ -264,7 +266,9 @@ void trace_note_text(struct trace_event *event, enum trace_note note, const char
 
 void trace_note_order(struct trace_event *event)
 {
-	WIRE_SET(add_note(event, NOTE_ORDER), string_value_iid, ORDER_IID);
+	Perfetto__DebugAnnotation *added = add_note(event, NOTE_ORDER);
+
+	WIRE_SET(added, string_value_iid, ORDER_IID);
 }
 
 static void put_event(struct trace *trace, Perfetto__TrackEvent *event, u32 type, u64 ts_ns)

@@ -26,7 +26,7 @@ struct wire {
 	u8 held[WIRE_HELD_BYTES];
 };
 
-/* An optional number of a message, set. */
+/* An optional number of a message, set; message is a variable, as it is evaluated twice. */
 #define WIRE_SET(message, field, value) ((message)->field = (value), (message)->has_##field = 1)
 
 /* It must stay where it is: 0 or -ENOMEM. */
