@@ -208,6 +208,8 @@ static int run_into(int fd, const struct export_request *request)
 
 	if (before >= 0 && dup2(fd, STDOUT_FILENO) >= 0)
 		status = export_session(&copy);
+	else
+		log_error("cannot export %s: %s", request->path, strerror(errno));
 	if (before >= 0) {
 		dup2(before, STDOUT_FILENO);
 		close(before);

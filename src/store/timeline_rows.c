@@ -63,14 +63,15 @@ int timeline_ledger(const struct timeline *timeline, ledger_fn *on_row, void *co
 	parts = 1 + (u64)extent[0] / LEDGER_ROWS_AT_ONCE;
 	span = 1 + ((u64)extent[2] - (u64)extent[1]) / parts;
 	for (u64 i = 0; !err && i < parts; i++) {
+		/* Of any windows that a file may name, so without a sign. */
+		u64 first = (u64)extent[1] + i * span;
+		u64 last = i + 1 < parts ? first + span - 1 : (u64)extent[2];
 		char group[RANGE_BYTES];
-		s64 first = extent[1] + (s64)(i * span);
 
 		/* SQLite applies it before it sorts, since it is about what is grouped by. */
 		snprintf(group, sizeof(group),
 			 "window, thread, state HAVING window >= %lld AND window <= %lld",
-			 (long long)first,
-			 i + 1 < parts ? (long long)(first + (s64)span - 1) : (long long)extent[2]);
+			 (long long)first, (long long)last);
 		err = query_groups(timeline->db, "ledger",
 				   "window, thread, state, sum(ns), sum(count)", group,
 				   "window, thread, state", on_ledger, &reader);
