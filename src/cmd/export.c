@@ -204,7 +204,7 @@ static int send_all(struct options *options)
 	return status;
 }
 
-/* A ZIP is written here and there: it has to be a plain file. */
+/* A ZIP is written here and there: it has to be a regular file. */
 static int write_zip(struct options *options)
 {
 	struct export_request *requests = calloc(options->path_count, sizeof(*requests));
@@ -214,7 +214,7 @@ static int write_zip(struct options *options)
 	if (!requests) {
 		log_error("cannot export: out of memory");
 	} else if (fstat(STDOUT_FILENO, &st) || !S_ISREG(st.st_mode)) {
-		log_error("several sessions go into a plain file, and %s is none", options->output);
+		log_error("several sessions go into a regular file, and %s is none", options->output);
 	} else {
 		for (size_t i = 0; i < options->path_count; i++) {
 			requests[i] = options->request;

@@ -235,11 +235,11 @@ int export_otlp_profiles(const struct export_source *source, const struct export
 		err = add_sample(&profiles, hash_item(&profile->samples, i));
 	if (!err)
 		err = rank_services(&profiles);
-	if (!err) {
+	if (!err && profiles.sums.count)
 		qsort_r(profiles.sums.items, profiles.sums.count, sizeof(struct sum), by_rank,
 			profiles.services.items);
+	if (!err)
 		err = wire_begin(&profiles.wire, out, options->is_gzip);
-	}
 	if (!err) {
 		err = put_all(&profiles);
 		wire_end(&profiles.wire);

@@ -72,8 +72,9 @@ static int rank_services(struct totals *totals)
 	int err = 0;
 
 	hash_init(&ranked, sizeof(struct totals_service), sizeof(u32), TOTALS_SERVICES + 1);
-	qsort(totals->services.items, totals->services.count, sizeof(struct totals_service),
-	      by_time);
+	if (totals->services.count)
+		qsort(totals->services.items, totals->services.count, sizeof(struct totals_service),
+		      by_time);
 	for (size_t i = 0; !err && i < totals->services.count; i++) {
 		const struct totals_service *service = hash_item(&totals->services, i);
 
@@ -198,7 +199,7 @@ int totals_read(const struct timeline *timeline, struct totals *ret_totals)
 		err = -ENOMEM;
 	if (err)
 		totals_free(ret_totals);
-	else
+	else if (ret_totals->series.count)
 		qsort_r(ret_totals->series.items, ret_totals->series.count,
 			sizeof(struct totals_series), by_name, ret_totals);
 	return err;

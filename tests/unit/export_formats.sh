@@ -64,7 +64,7 @@ zip_is_right() {
 }
 check "several sessions are one ZIP with a manifest, and each the trace that it is alone" zip_is_right
 check "it needs a name" says 64 "name it with -o" "$DWELL" export -f perfetto "$dir/stacks.dwell" "$dir/run.dwell"
-check "it needs a plain file" says 1 "plain file" "$DWELL" export -f perfetto -o /dev/null "$dir/stacks.dwell" "$dir/run.dwell"
+check "it needs a regular file" says 1 "regular file" "$DWELL" export -f perfetto -o /dev/null "$dir/stacks.dwell" "$dir/run.dwell"
 check "other formats take one session" says 64 "takes one session" "$DWELL" export -f csv -o "$dir/x" "$dir/stacks.dwell" "$dir/run.dwell"
 echo "no session" >"$dir/text"
 cp "$dir/all.zip" "$dir/before"
