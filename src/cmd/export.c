@@ -214,7 +214,8 @@ static int write_zip(struct options *options)
 	if (!requests) {
 		log_error("cannot export: out of memory");
 	} else if (fstat(STDOUT_FILENO, &st) || !S_ISREG(st.st_mode)) {
-		log_error("several sessions go into a regular file, and %s is none", options->output);
+		log_error("several sessions go into a regular file, and %s is none",
+			  options->output);
 	} else {
 		for (size_t i = 0; i < options->path_count; i++) {
 			requests[i] = options->request;

@@ -46,8 +46,8 @@ static const char *refusal(int err)
 }
 
 /*
- * A regular file is complete or not there: it has a name beside its own until all is written. What is
- * no regular file, such as a device, is written into. *ret_temporary is NULL then.
+ * A regular file is complete or not there: it has a name beside its own until all is written. What
+ * is no regular file, such as a device, is written into. *ret_temporary is NULL then.
  */
 static int open_file(const char *path, const struct person *person, char **ret_temporary)
 {

@@ -13,8 +13,8 @@
 #define EXPORT_SESSIONS_MAX 64
 
 /*
- * Stdout is a regular file, open for reading too: each session's own process writes its trace there.
- * An exit status, told.
+ * Stdout is a regular file, open for reading too: each session's own process writes its trace
+ * there. An exit status, told.
  */
 int export_zip(struct export_request *requests, size_t count);
 
