@@ -55,6 +55,9 @@ MISSING := $(shell for lib in $(LIBS) $(BUILD_LIBS); do $(PKG_CONFIG) --exists $
 ifneq ($(MISSING),)
 $(error not found by $(PKG_CONFIG): $(MISSING). README.md has the list of packages)
 endif
+ifeq ($(shell command -v $(PROTOC_C)),)
+$(error not found: $(PROTOC_C), which makes C of proto/. README.md has the list of packages)
+endif
 WERROR ?= -Werror
 WARN := -Wall -Wextra $(WERROR) -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 CFLAGS ?= -g

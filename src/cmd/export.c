@@ -61,8 +61,8 @@ struct options {
 	bool is_family;		       /* of formats: OTLP */
 	const char *output, *to;
 	struct export_target target;
-	char *paths[EXPORT_SESSIONS_MAX];
-	size_t path_count;
+	struct export_request *several; /* sessions; NULL: one */
+	size_t several_count;
 	bool help;
 };
 
@@ -143,22 +143,52 @@ static int check_choice(const struct options *options)
 	return -EINVAL;
 }
 
-static int take_paths(int argc, char **argv, struct options *options,
-		      struct session_options *session)
+static const char *title_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Each with its own part: FILE@FROM-TO. */
+static int take_several(int argc, char **argv, struct options *options)
+{
+	int err = 0;
+
+	options->several = calloc((size_t)(argc - optind), sizeof(*options->several));
+	if (!options->several) {
+		log_error("cannot export: out of memory");
+		return -ENOMEM;
+	}
+	for (; !err && optind < argc; optind++) {
+		struct export_request *request = &options->several[options->several_count++];
+		struct session_options session = {.part = &request->part, .path = &request->path};
+
+		*request = options->request;
+		err = session_argument(optind + 1, argv, "export", "", &session);
+		request->export.title = err ? NULL : title_of(request->path);
+	}
+	return err;
+}
+
+static int take_sessions(int argc, char **argv, struct options *options,
+			 struct session_options *session)
 {
 	const struct exporter *exporter = options->request.exporter;
+	int err;
 
-	if (argc - optind < 2 || !exporter || !(exporter->flags & EXPORT_ZIP))
-		return session_argument(argc, argv, "export", "dwell export -f svg FILE.dwell",
-					session);
-	if (argc - optind > EXPORT_SESSIONS_MAX || !options->output) {
-		log_error("several sessions, at most %d, go into one ZIP: name it with -o FILE.zip",
-			  EXPORT_SESSIONS_MAX);
-		return -EINVAL;
+	if (argc - optind < 2 || !exporter || !(exporter->flags & EXPORT_ZIP)) {
+		err = session_argument(argc, argv, "export", "dwell export -f svg FILE.dwell",
+				       session);
+		if (!err)
+			options->request.export.title = title_of(options->request.path);
+		return err;
 	}
-	for (int i = optind; i < argc; i++)
-		options->paths[options->path_count++] = argv[i];
-	return 0;
+	if (argc - optind <= EXPORT_SESSIONS_MAX && options->output)
+		return take_several(argc, argv, options);
+	log_error("several sessions, at most %d, go into one ZIP: name it with -o FILE.zip",
+		  EXPORT_SESSIONS_MAX);
+	return -EINVAL;
 }
 
 static int parse(int argc, char **argv, struct options *options)
@@ -180,14 +210,7 @@ static int parse(int argc, char **argv, struct options *options)
 	if (options->help)
 		return 0;
 	err = check_choice(options);
-	return err ? err : take_paths(argc, argv, options, &session);
-}
-
-static const char *title_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
+	return err ? err : take_sessions(argc, argv, options, &session);
 }
 
 static int send_all(struct options *options)
@@ -207,25 +230,12 @@ static int send_all(struct options *options)
 /* A ZIP is written here and there: it has to be a regular file. */
 static int write_zip(struct options *options)
 {
-	struct export_request *requests = calloc(options->path_count, sizeof(*requests));
 	struct stat st;
-	int status = EXIT_FAILED;
 
-	if (!requests) {
-		log_error("cannot export: out of memory");
-	} else if (fstat(STDOUT_FILENO, &st) || !S_ISREG(st.st_mode)) {
-		log_error("several sessions go into a regular file, and %s is none",
-			  options->output);
-	} else {
-		for (size_t i = 0; i < options->path_count; i++) {
-			requests[i] = options->request;
-			requests[i].path = options->paths[i];
-			requests[i].export.title = title_of(options->paths[i]);
-		}
-		status = export_zip(requests, options->path_count);
-	}
-	free(requests);
-	return status;
+	if (!fstat(STDOUT_FILENO, &st) && S_ISREG(st.st_mode))
+		return export_zip(options->several, options->several_count);
+	log_error("several sessions go into a regular file, and %s is none", options->output);
+	return EXIT_FAILED;
 }
 
 static int run(struct options *options)
@@ -243,27 +253,31 @@ static int run(struct options *options)
 	}
 	if (options->output && export_output_open(options->output, &temporary))
 		return EXIT_FAILED;
-	status = options->path_count ? write_zip(options) : export_session(&options->request);
+	status = options->several ? write_zip(options) : export_session(&options->request);
 	return temporary ? export_output_close(temporary, options->output, status) : status;
+}
+
+static void free_options(struct options *options)
+{
+	for (size_t i = 0; i < options->several_count; i++)
+		free(options->several[i].path);
+	free(options->several);
+	free(options->request.path);
 }
 
 int cmd_export(int argc, char **argv)
 {
 	struct options options = {0};
-	int status;
+	int status = EXIT_OK;
 
 	if (parse(argc, argv, &options)) {
 		fputs("Try 'dwell export --help'.\n", stderr);
-		free(options.request.path);
-		return EXIT_USAGE;
-	}
-	if (options.help) {
+		status = EXIT_USAGE;
+	} else if (options.help) {
 		print_usage();
-		return EXIT_OK;
+	} else {
+		status = run(&options);
 	}
-	if (options.request.path)
-		options.request.export.title = title_of(options.request.path);
-	status = run(&options);
-	free(options.request.path);
+	free_options(&options);
 	return status;
 }

@@ -165,8 +165,8 @@ static int on_series(sqlite3_stmt *row, void *context)
 	struct series_item *item, found = {.id = id};
 	char signal[32], kind[64];
 
-	if (!timeline_wants(reader->timeline, pid, start_ns, 0) ||
-	    (reader->timeline->part->tid_count && !pid))
+	/* It is of no thread: with --tid there are none. */
+	if (!timeline_wants(reader->timeline, pid, start_ns, 0))
 		return 0;
 	query_text(row, 1, signal, sizeof(signal));
 	query_text(row, 2, kind, sizeof(kind));

@@ -63,6 +63,13 @@ zip_is_right() {
 		END
 }
 check "several sessions are one ZIP with a manifest, and each the trace that it is alone" zip_is_right
+part_is_right() {
+	exits 0 "$DWELL" export -f perfetto -o "$dir/part.zip" "$dir/server.dwell@1s-2s" "$dir/run.dwell" &&
+		"$DWELL" export -f perfetto -o "$dir/1" "$dir/server.dwell@1s-2s" &&
+		python3 -c 'import sys, zipfile; assert zipfile.ZipFile(sys.argv[1]).read("1-server.dwell.pftrace") == open(sys.argv[2], "rb").read()' \
+			"$dir/part.zip" "$dir/1"
+}
+check "each with its own part" part_is_right
 check "it needs a name" says 64 "name it with -o" "$DWELL" export -f perfetto "$dir/stacks.dwell" "$dir/run.dwell"
 check "it needs a regular file" says 1 "regular file" "$DWELL" export -f perfetto -o /dev/null "$dir/stacks.dwell" "$dir/run.dwell"
 check "other formats take one session" says 64 "takes one session" "$DWELL" export -f csv -o "$dir/x" "$dir/stacks.dwell" "$dir/run.dwell"
