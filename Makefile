@@ -204,7 +204,7 @@ $(B)/obj/gen/proto/%.o: $(B)/gen/proto/%.pb-c.c
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -w -c $< -o $@
 
-$(call user_object,$(wildcard src/export/*.c)): | $(PROTO_HEADERS)
+$(call user_object,$(wildcard src/export/*.c) src/cmd/export_reply.c): | $(PROTO_HEADERS)
 
 $(B)/libdwell.a: $(call user_object,$(USER_SRC)) $(PROTO_OBJ) $(SOURCES)
 	$(call say,AR)

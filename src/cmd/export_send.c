@@ -21,9 +21,9 @@
 #include "../base/utf8.h"
 #include "../worker/privileges.h"
 #include "cmd.h"
+#include "export_reply.h"
 
 #define SEND_TIMEOUT_S 10 /* for each step of it */
-#define REPLY_BYTES    512
 #define HEAD_BYTES     1024
 #define DEFAULT_PORT   "4318"
 
@@ -136,13 +136,14 @@ static int send_all(int sock, const char *bytes, size_t size)
 	return 0;
 }
 
-/* The first line of the answer is all that is read of it: "HTTP/1.1 200 OK". */
-static int read_status(int sock, char *reply, size_t size)
+/* The whole answer, as the receiver closes after it; or its first bytes. */
+static void read_reply(int sock, struct export_reply *ret_reply)
 {
+	char reply[EXPORT_REPLY_MAX];
 	size_t have = 0;
 
-	while (have < size - 1 && !memchr(reply, '\n', have)) {
-		ssize_t got = recv(sock, reply + have, size - 1 - have, 0);
+	while (have < sizeof(reply)) {
+		ssize_t got = recv(sock, reply + have, sizeof(reply) - have, 0);
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -150,20 +151,41 @@ static int read_status(int sock, char *reply, size_t size)
 			break;
 		have += (size_t)got;
 	}
-	reply[have] = '\0';
-	reply[strcspn(reply, "\r\n")] = '\0';
-	if (strncmp(reply, "HTTP/1.", 7) != 0 || strlen(reply) < 12 || reply[8] != ' ')
-		return 0;
-	return atoi(reply + 9);
+	export_reply_parse(reply, have, ret_reply);
+}
+
+/* Says what became of it: an exit status. */
+static int judge_reply(const struct export_request *request, const struct export_target *target,
+		       size_t size, const struct export_reply *reply)
+{
+	const char *name = request->exporter->name;
+
+	if (reply->status < 200 || reply->status >= 300) {
+		log_error("the receiver at %s port %s did not take %s%s: it answered '%s'%s",
+			  target->host, target->port, target->prefix, request->exporter->post_path,
+			  reply->line,
+			  reply->status == 404 ? ". Is it one that takes this signal?" : "");
+		return EXIT_FAILED;
+	}
+	if (reply->rejected) {
+		log_error("the receiver at %s port %s rejected %llu %s of %s: '%s'", target->host,
+			  target->port, (unsigned long long)reply->rejected,
+			  reply->rejected == 1 ? "item" : "items", name, reply->text);
+		return EXIT_FAILED;
+	}
+	log_info("%s: %zu bytes sent to %s port %s%s%s", name, size, target->host, target->port,
+		 *reply->text ? "; the receiver says: " : "", reply->text);
+	return EXIT_OK;
 }
 
 static int post(const struct export_request *request, const struct export_target *target,
 		const char *body, size_t size)
 {
-	char head[HEAD_BYTES], reply[REPLY_BYTES] = "", shown[2 * REPLY_BYTES];
 	const char *why = "no address", *brackets = strchr(target->host, ':') ? "[]" : "";
 	_cleanup_close_ int sock = connect_to(target, &why);
-	int length, status;
+	struct export_reply reply;
+	char head[HEAD_BYTES];
+	int length;
 
 	if (sock < 0) {
 		log_error("cannot send to %s port %s: %s. Does a receiver of OTLP listen there?",
@@ -181,18 +203,8 @@ static int post(const struct export_request *request, const struct export_target
 			  strerror(errno));
 		return EXIT_FAILED;
 	}
-	status = read_status(sock, reply, sizeof(reply));
-	if (status >= 200 && status < 300) {
-		log_info("%s: %zu bytes sent to %s port %s", request->exporter->name, size,
-			 target->host, target->port);
-		return EXIT_OK;
-	}
-	utf8_copy(head, sizeof(head), reply, strlen(reply));
-	utf8_escape(shown, sizeof(shown), head);
-	log_error("the receiver at %s port %s did not take %s%s: it answered '%s'%s", target->host,
-		  target->port, target->prefix, request->exporter->post_path, shown,
-		  status == 404 ? ". Is it one that takes this signal?" : "");
-	return EXIT_FAILED;
+	read_reply(sock, &reply);
+	return judge_reply(request, target, size, &reply);
 }
 
 /* In a child, for which nothing is left to lose: an answer comes from anywhere. */

@@ -89,6 +89,9 @@ sent() {
 }
 check "otlp is sent: profiles and metrics, each to its path" sent
 check "a refusal is told" says 1 "it answered 'HTTP/1.0 404 Not Found'" tests/otlp_receiver.py "$dir/got" 404 "$DWELL" export -f otlp --to URL "$dir/stacks.dwell"
+check "what it rejects is told, in its words" says 1 "rejected 3 items of otlp_profiles: 'too many'" \
+	tests/otlp_receiver.py "$dir/got" 200:0a0c08031208746f6f206d616e79 "$DWELL" export -f otlp --to URL "$dir/stacks.dwell"
+check "a warning is no failure" says 0 "the receiver says: old" tests/otlp_receiver.py "$dir/got" 200:0a0512036f6c64 "$DWELL" export -f otlp --to URL "$dir/stacks.dwell"
 check "nobody there is told" says 1 "Connection refused" "$DWELL" export -f otlp --to http://127.0.0.1:1 "$dir/stacks.dwell"
 check "TLS is left to a collector" says 64 "TLS is left to a collector" "$DWELL" export -f otlp --to https://127.0.0.1 "$dir/stacks.dwell"
 check "an address with a space is none" says 64 "no such address" "$DWELL" export -f otlp --to "http://a b" "$dir/stacks.dwell"
