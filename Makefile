@@ -25,6 +25,7 @@ V ?= release
 CC ?= cc
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+PROTOC_C ?= protoc-c
 PKG_CONFIG ?= pkg-config
 CLANG_FORMAT ?= clang-format
 PREFIX ?= /usr/local
@@ -55,6 +56,9 @@ BUILD_LIBS := libseccomp # of a program that the build runs; dwell does without
 MISSING := $(shell for lib in $(LIBS) $(BUILD_LIBS); do $(PKG_CONFIG) --exists $$lib || echo $$lib; done)
 ifneq ($(MISSING),)
 $(error not found by $(PKG_CONFIG): $(MISSING). README.md has the list of packages)
+endif
+ifeq ($(shell command -v $(PROTOC_C)),)
+$(error not found: $(PROTOC_C), which makes C of proto/. README.md has the list of packages)
 endif
 WERROR ?= -Werror
 WARN := -Wall -Wextra $(WERROR) -Wshadow -Wstrict-prototypes -Wmissing-prototypes
@@ -237,7 +241,25 @@ dist: $(WEB_BUILT)
 	$(Q)rm -r build/dist/dwell-$(VERSION)
 	@echo build/dist/dwell-$(VERSION).tar.gz
 
-$(B)/libdwell.a: $(call user_object,$(USER_SRC)) $(SOURCES)
+# The formats of other tools in protobuf: proto/x.proto becomes proto/x.pb-c.h and an object. The code is the
+# compiler's, so our warnings are not for it.
+PROTO_SRC := $(wildcard proto/*.proto)
+PROTO_OBJ := $(PROTO_SRC:%.proto=$(B)/obj/gen/%.o)
+PROTO_HEADERS := $(PROTO_SRC:%.proto=$(B)/gen/%.pb-c.h)
+
+$(B)/gen/proto/%.pb-c.c $(B)/gen/proto/%.pb-c.h &: proto/%.proto
+	@mkdir -p $(@D)
+	$(call say,GEN)
+	$(Q)$(PROTOC_C) --c_out=$(B)/gen $<
+
+$(B)/obj/gen/proto/%.o: $(B)/gen/proto/%.pb-c.c
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -w -c $< -o $@
+
+$(call user_object,$(wildcard src/export/*.c) src/cmd/export_reply.c): | $(PROTO_HEADERS)
+
+$(B)/libdwell.a: $(call user_object,$(USER_SRC)) $(PROTO_OBJ) $(SOURCES)
 	$(call say,AR)
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $(filter %.o,$^)

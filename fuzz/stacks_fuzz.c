@@ -2,8 +2,8 @@
 /*
  * Stacks of a session whose tables are sound, but whose rows lie: circles among parents, frames
  * that are not there, names of any bytes. The input's first byte says which view or exporter reads
- * them; the rest is rows: a byte for the table, then one for each column. Small numbers collide
- * often, so that rows meet.
+ * them (those of whole sessions: export_fuzz.c); the rest is rows: a byte for the table, then one
+ * for each column. Small numbers collide often, so that rows meet.
  */
 #include <sqlite3.h>
 #include <stdint.h>
@@ -105,8 +105,11 @@ static void read_one_way(sqlite3 *db, uint8_t way, FILE *out)
 	way %= (uint8_t)(view_count + exporter_count);
 	if (way < view_count) {
 		report_print(db, &views[way], out);
-	} else if (!profile_read(db, &filter, &profile)) {
-		exporters[way - view_count].write(&profile, &options, out);
+	} else if (!(exporters[way - view_count].flags & EXPORT_TIMELINE) &&
+		   !profile_read(db, &filter, &profile)) {
+		const struct export_source source = {.profile = &profile};
+
+		exporters[way - view_count].write(&source, &options, out);
 		profile_free(&profile);
 	}
 }

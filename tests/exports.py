@@ -8,6 +8,8 @@ import json
 import sys
 import xml.etree.ElementTree as xml
 
+from protobuf import fields, packed
+
 problems = []
 
 
@@ -31,45 +33,6 @@ def check_folded(data, sums, _):
     expect("sum", sum(int(line.rpartition(" ")[2]) for line in lines), sums["count"])
     expect("lines without a process and a function", [line for line in lines if ";" not in line], [])
     expect("control characters", [line for line in lines if any(ord(c) < 32 for c in line)], [])
-
-
-def fields(data):
-    """a message of protobuf as {field: [values]}"""
-    found, at = collections.defaultdict(list), 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(data):
-        key = varint()
-        if key & 7 == 0:
-            found[key >> 3].append(varint())
-        elif key & 7 == 2:
-            size = varint()
-            found[key >> 3].append(data[at:at + size])
-            at += size
-        else:
-            raise ValueError(f"wire type {key & 7}")
-    return found
-
-
-def packed(data):
-    values, value, shift = [], 0, 0
-    for byte in data:
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            values.append(value)
-            value = shift = 0
-    return values
 
 
 def depths(report):

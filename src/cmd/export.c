@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../export/export.h"
-
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,20 +8,20 @@
 
 #include "../base/cleanup.h"
 #include "../base/log.h"
-#include "../base/person.h"
-#include "../base/text.h"
-#include "../store/profile_reader.h"
-#include "../store/query.h"
-#include "../store/reader.h"
-#include "reader_process.h"
 #include "cmd.h"
+#include "export_output.h"
+#include "export_send.h"
+#include "export_session.h"
+#include "export_zip.h"
 #include "session_options.h"
 
 static const char usage[] =
 	"Usage: dwell export -f FORMAT [OPTIONS] FILE[@FROM-TO]\n"
+	"       dwell export -f perfetto -o FILE.zip FILE FILE...\n"
+	"       dwell export -f otlp --to URL FILE[@FROM-TO]\n"
 	"\n"
-	"Write the stacks of a session in the format of another tool, to stdout unless\n"
-	"-o is given.\n"
+	"Write a session in the format of another tool, to stdout unless -o or --to is\n"
+	"given.\n"
 	"\n"
 	"  FILE@10s-1m          export a part: the whole windows in it; also @1.5s-,\n"
 	"                       @-500ms, @10-20 (seconds)\n"
@@ -33,9 +29,12 @@ static const char usage[] =
 
 static const char usage_options[] =
 	"  -o, --output FILE    write to FILE; - is stdout\n"
+	"  --to URL             send it to the receiver of OTLP at URL instead, such as\n"
+	"                       http://127.0.0.1:4318; -f otlp sends all that there is\n"
+	"                       of OTLP\n"
 	"  --kind KIND          export samples of this kind only: cpu or blocked\n"
-	"  --state STATE        export samples in this state only: cpu.user, or blocked\n"
-	"                       for all states that begin so\n"
+	"  --state STATE        export this state only: cpu.user, or blocked for all\n"
+	"                       states that begin so\n"
 	"  -p, --pid PID        export these processes only, comma-separated\n"
 	"  -t, --tid TID        export these threads only, comma-separated\n"
 	"  --kernel             export the kernel's own threads too\n"
@@ -52,17 +51,18 @@ static const char usage_options[] =
 	"Examples:\n"
 	"  dwell export -f svg -o flame.svg server.dwell\n"
 	"  dwell export -f pprof -o server.pb.gz server.dwell\n"
-	"  dwell export -f folded --kind blocked server.dwell | inferno-flamegraph\n";
+	"  dwell export -f folded --kind blocked server.dwell | inferno-flamegraph\n"
+	"  dwell export -f perfetto -o both.zip client.dwell server.dwell\n";
+
+#define OTLP "otlp" /* all formats whose names begin with it and a _ */
 
 struct options {
-	const struct exporter *exporter;
-	struct export_options export;
-	struct profile_filter filter;
-	struct session_part part;
-	char *path; /* without the part; ours */
-	const char *output;
-	struct windows windows; /* the part */
-	struct fetch_request debuginfod;
+	struct export_request request; /* of the first session */
+	bool is_family;		       /* of formats: OTLP */
+	const char *output, *to;
+	struct export_target target;
+	struct export_request *several; /* sessions; NULL: one */
+	size_t several_count;
 	bool help;
 };
 
@@ -70,6 +70,7 @@ static const struct option longs[] = {
 	SESSION_OPTIONS_LONGS,
 	{"format", required_argument, NULL, 'f'},
 	{"output", required_argument, NULL, 'o'},
+	{"to", required_argument, NULL, 'T'},
 	{"weight", required_argument, NULL, 'w'},
 	{0},
 };
@@ -78,16 +79,17 @@ static void print_usage(void)
 {
 	fputs(usage, stdout);
 	for (size_t i = 0; i < exporter_count; i++)
-		printf("      %-10s  %s\n", exporters[i].name, exporters[i].about);
+		printf("      %-13s  %s\n", exporters[i].name, exporters[i].about);
 	fputs(usage_options, stdout);
 }
 
 static int parse_format(struct options *options)
 {
-	char names[128] = "";
+	char names[256] = "";
 
-	options->exporter = exporter_find(optarg);
-	if (options->exporter)
+	options->request.exporter = exporter_find(optarg);
+	options->is_family = !strcmp(optarg, OTLP);
+	if (options->request.exporter || options->is_family)
 		return 0;
 	for (size_t i = 0; i < exporter_count; i++)
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
@@ -98,7 +100,7 @@ static int parse_format(struct options *options)
 
 static int parse_weight(struct options *options)
 {
-	options->export.weight = !strcmp(optarg, "ns") ? WEIGHT_NS : WEIGHT_COUNT;
+	options->request.export.weight = !strcmp(optarg, "ns") ? WEIGHT_NS : WEIGHT_COUNT;
 	if (!strcmp(optarg, "ns") || !strcmp(optarg, "count"))
 		return 0;
 	log_error("--weight is ns or count, not '%s'", optarg);
@@ -113,29 +115,87 @@ static int parse_option(int option, struct options *options)
 	case 'o':
 		options->output = strcmp(optarg, "-") ? optarg : NULL;
 		return 0;
+	case 'T':
+		options->to = optarg;
+		return export_target_parse(optarg, &options->target);
 	case 'w':
 		return parse_weight(options);
 	}
 	return -EINVAL;
 }
 
-/* What was asked for, as readers of stacks and of windows want it. */
-static void take_part(struct options *options)
+/* Does what was asked for go together? */
+static int check_choice(const struct options *options)
 {
-	options->windows.from_ns = options->part.from_ns;
-	options->windows.to_ns = options->part.to_ns;
-	options->filter = profile_filter_of(&options->part);
-	options->filter.windows = &options->windows;
-	if (!options->debuginfod.limit_ms)
-		return;
-	options->filter.name_frames = fetched_names;
-	options->filter.name_request = &options->debuginfod;
+	const struct exporter *exporter = options->request.exporter;
+
+	if (!exporter && !options->is_family)
+		log_error("export needs a format: dwell export -f svg -o flame.svg FILE.dwell");
+	else if (options->to && exporter && !exporter->post_path)
+		log_error("%s is no format that is sent: --to takes -f " OTLP, exporter->name);
+	else if (!options->to && options->is_family)
+		log_error("-f " OTLP " is sent, with --to URL; in files it is -f otlp_profiles and "
+			  "-f otlp_metrics");
+	else if (options->to && options->output)
+		log_error("an export is either sent (--to) or written (-o)");
+	else
+		return 0;
+	return -EINVAL;
+}
+
+static const char *title_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Each with its own part: FILE@FROM-TO. */
+static int take_several(int argc, char **argv, struct options *options)
+{
+	int err = 0;
+
+	options->several = calloc((size_t)(argc - optind), sizeof(*options->several));
+	if (!options->several) {
+		log_error("cannot export: out of memory");
+		return -ENOMEM;
+	}
+	for (; !err && optind < argc; optind++) {
+		struct export_request *request = &options->several[options->several_count++];
+		struct session_options session = {.part = &request->part, .path = &request->path};
+
+		*request = options->request;
+		err = session_argument(optind + 1, argv, "export", "", &session);
+		request->export.title = err ? NULL : title_of(request->path);
+	}
+	return err;
+}
+
+static int take_sessions(int argc, char **argv, struct options *options,
+			 struct session_options *session)
+{
+	const struct exporter *exporter = options->request.exporter;
+	int err;
+
+	if (argc - optind < 2 || !exporter || !(exporter->flags & EXPORT_ZIP)) {
+		err = session_argument(argc, argv, "export", "dwell export -f svg FILE.dwell",
+				       session);
+		if (!err)
+			options->request.export.title = title_of(options->request.path);
+		return err;
+	}
+	if (argc - optind <= EXPORT_SESSIONS_MAX && options->output)
+		return take_several(argc, argv, options);
+	log_error("several sessions, at most %d, go into one ZIP: name it with -o FILE.zip",
+		  EXPORT_SESSIONS_MAX);
+	return -EINVAL;
 }
 
 static int parse(int argc, char **argv, struct options *options)
 {
-	struct session_options session = {
-		.part = &options->part, .debuginfod = &options->debuginfod, .path = &options->path};
+	struct session_options session = {.part = &options->request.part,
+					  .debuginfod = &options->request.debuginfod,
+					  .path = &options->request.path};
 	int option, err;
 
 	while ((option = getopt_long(argc, argv, "f:o:" SESSION_OPTIONS_SHORTS, longs, NULL)) !=
@@ -149,251 +209,75 @@ static int parse(int argc, char **argv, struct options *options)
 	options->help = session.help;
 	if (options->help)
 		return 0;
-	if (!options->exporter) {
-		log_error("export needs a format: dwell export -f svg -o flame.svg FILE.dwell");
-		return -EINVAL;
+	err = check_choice(options);
+	return err ? err : take_sessions(argc, argv, options, &session);
+}
+
+static int send_all(struct options *options)
+{
+	int status = EXIT_OK;
+
+	if (!options->is_family)
+		return export_send(&options->request, &options->target);
+	for (size_t i = 0; status == EXIT_OK && i < exporter_count; i++) {
+		options->request.exporter = &exporters[i];
+		if (!strncmp(exporters[i].name, OTLP "_", sizeof(OTLP)))
+			status = export_send(&options->request, &options->target);
 	}
-	err = session_argument(argc, argv, "export", "dwell export -f svg FILE.dwell", &session);
-	take_part(options);
-	return err;
+	return status;
 }
 
-struct reading {
-	struct options *options;
-	int db_fd, wal_fd;
-};
-
-/*
- * Times of both kinds in one sum would say nothing: what is on a CPU is what people expect. Found
- * out first, without names, as those may have to be fetched.
- */
-static int choose_kind(sqlite3 *db, struct options *options)
-{
-	struct profile_filter filter = options->filter;
-	struct profile profile;
-	u64 blocked = 0;
-	int err;
-
-	filter.name_frames = NULL;
-	err = profile_read(db, &filter, &profile);
-	if (err)
-		return err;
-	for (size_t i = 0; i < profile.samples.count; i++) {
-		const struct profile_sample *sample = hash_item(&profile.samples, i);
-
-		blocked += sample->kind != SAMPLE_CPU ? sample->count : 0;
-	}
-	if (blocked && blocked != profile.all.count) {
-		options->filter.one_kind = true;
-		options->filter.kind = SAMPLE_CPU;
-		log_info("%s cannot distinguish CPU samples from blocked ones: %" PRIu64
-			 " blocked samples are left out; use --kind blocked for them",
-			 options->exporter->name, (uint64_t)blocked);
-	}
-	profile_free(&profile);
-	return 0;
-}
-
-static int on_start(sqlite3_stmt *row, void *context)
-{
-	struct options *options = context;
-	char key[32], value[32];
-
-	query_text(row, 0, key, sizeof(key));
-	query_text(row, 1, value, sizeof(value));
-	if (!strcmp(key, "started_ns"))
-		(void)text_parse_u64(value, 0, 1ULL << 62, &options->windows.start_ns);
-	return 0;
-}
-
-static int read_part(sqlite3 *db, struct options *options)
-{
-	int err = query_table(db, "meta", "key, value", NULL, on_start, options);
-
-	if (!err)
-		err = windows_read(db, &options->windows);
-	if (err || !options->windows.is_slice || options->windows.count)
-		return err;
-	log_error("no window of the session is in the part that was asked for");
-	return -ENODATA;
-}
-
-static void tell_what_is_missing(const struct options *options, const struct profile *profile)
-{
-	if (!profile->all.count)
-		log_info("the session has no samples of what was asked for%s",
-			 profile->kernel.count ? ": only of the kernel's own threads (--kernel)"
-					       : "");
-	if (profile->no_room.count || profile->stacks_no_room || profile->frames_no_room)
-		log_info("too many for %s: %" PRIu64 " samples, %" PRIu64 " stacks and %" PRIu64
-			 " frames are left out; take fewer with --pid or --state",
-			 options->exporter->name, (uint64_t)profile->no_room.count,
-			 (uint64_t)profile->stacks_no_room, (uint64_t)profile->frames_no_room);
-}
-
-static int export_session(const void *context)
-{
-	const struct reading *reading = context;
-	struct options *options = reading->options;
-	struct session *session;
-	struct profile profile;
-	int err = session_open_fds(reading->db_fd, reading->wal_fd, options->path, &session);
-
-	if (err)
-		return EXIT_FAILED;
-	err = read_part(session_db(session), options);
-	if (!err && options->exporter->is_of_one_kind && !options->filter.one_kind)
-		err = choose_kind(session_db(session), options);
-	if (!err)
-		err = profile_read(session_db(session), &options->filter, &profile);
-	if (!err) {
-		if (options->windows.is_slice)
-			profile.duration_ns = options->windows.end_ns - options->windows.begin_ns;
-		tell_what_is_missing(options, &profile);
-		err = options->exporter->write(&profile, &options->export, stdout);
-		if (err)
-			log_error("cannot export: %s; take fewer samples with --pid or --state",
-				  strerror(-err));
-		profile_free(&profile);
-	}
-	session_close(session);
-	return err ? EXIT_FAILED : EXIT_OK;
-}
-
-/*
- * A device, a pipe, or a link such as /dev/stdout. Another user's link could lead to any file of
- * the caller's, so it is not followed; nor is a regular file at its end that is somebody else's.
- */
-static int open_other(const char *path, const struct stat *there, const struct person *person)
-{
-	bool is_link = S_ISLNK(there->st_mode);
-	struct stat st;
-	int fd;
-
-	if (is_link && there->st_uid != 0 && !person_is_owner(person, there->st_uid))
-		return -ELOOP;
-	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | (is_link ? 0 : O_NOFOLLOW));
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) ||
-	    (S_ISREG(st.st_mode) && (!person_is_owner(person, st.st_uid) || ftruncate(fd, 0)))) {
-		close(fd);
-		return -EACCES;
-	}
-	return fd;
-}
-
-static const char *output_refusal(int err)
-{
-	if (err == -ELOOP)
-		return "it is a symbolic link of another user";
-	if (err == -EEXIST)
-		return "it belongs to another user";
-	return strerror(-err);
-}
-
-/*
- * A plain file is complete or not there: it has a name beside its own until all is written. What is
- * no plain file, such as a device, is written into. *ret_temporary is NULL then.
- */
-static int open_file(const char *path, const struct person *person, char **ret_temporary)
+/* A ZIP is written here and there: it has to be a regular file. */
+static int write_zip(struct options *options)
 {
 	struct stat st;
-	int fd;
 
-	if (!lstat(path, &st)) {
-		if (!S_ISREG(st.st_mode))
-			return open_other(path, &st, person);
-		if (!person_is_owner(person, st.st_uid))
-			return -EEXIST;
-	}
-	if (asprintf(ret_temporary, "%s.XXXXXX", path) < 0) {
-		*ret_temporary = NULL;
-		return -ENOMEM;
-	}
-	fd = mkostemp(*ret_temporary, O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
-/* Opened as whoever asks; it is stdout of the process without privileges that reads the session. */
-static int open_output(const char *path, char **ret_temporary)
-{
-	struct person person;
-	int fd, err;
-
-	person_find(&person);
-	err = person_begin(&person);
-	if (err)
-		return err;
-	fd = open_file(path, &person, ret_temporary);
-	person_end(&person);
-	if (fd < 0)
-		return fd;
-	err = dup2(fd, STDOUT_FILENO) < 0 ? -errno : 0;
-	close(fd);
-	cmd_stdout_is(path);
-	return err;
-}
-
-static int close_output(const char *temporary, const char *path, int status)
-{
-	struct person person;
-	int err;
-
-	person_find(&person);
-	err = person_begin(&person);
-	if (!err && status == EXIT_OK && rename(temporary, path))
-		err = -errno;
-	if (err || status != EXIT_OK)
-		unlink(temporary);
-	person_end(&person);
-	if (!err)
-		return status;
-	log_error("cannot write %s: %s", path, strerror(-err));
+	if (!fstat(STDOUT_FILENO, &st) && S_ISREG(st.st_mode))
+		return export_zip(options->several, options->several_count);
+	log_error("several sessions go into a regular file, and %s is none", options->output);
 	return EXIT_FAILED;
 }
 
 static int run(struct options *options)
 {
-	_cleanup_close_ int db_fd = -1, wal_fd = -1;
 	_cleanup_free_ char *temporary = NULL;
-	int err, status;
+	int status;
 
-	if (session_open_files(options->path, &db_fd, &wal_fd))
-		return EXIT_FAILED;
-	if (!options->output && options->exporter->write == export_pprof && isatty(STDOUT_FILENO)) {
-		log_error("pprof is binary, and stdout is a terminal: name a file with -o");
+	if (options->to)
+		return send_all(options);
+	if (!options->output && options->request.exporter->flags & EXPORT_BINARY &&
+	    isatty(STDOUT_FILENO)) {
+		log_error("%s is binary, and stdout is a terminal: name a file with -o",
+			  options->request.exporter->name);
 		return EXIT_USAGE;
 	}
-	err = options->output ? open_output(options->output, &temporary) : 0;
-	if (err) {
-		log_error("cannot write %s: %s; name a file in a folder that is yours with -o",
-			  options->output, output_refusal(err));
+	if (options->output && export_output_open(options->output, &temporary))
 		return EXIT_FAILED;
-	}
-	status = reader_process_run(export_session, &(struct reading){options, db_fd, wal_fd},
-				    db_fd, wal_fd, &options->debuginfod);
-	return temporary ? close_output(temporary, options->output, status) : status;
+	status = options->several ? write_zip(options) : export_session(&options->request);
+	return temporary ? export_output_close(temporary, options->output, status) : status;
+}
+
+static void free_options(struct options *options)
+{
+	for (size_t i = 0; i < options->several_count; i++)
+		free(options->several[i].path);
+	free(options->several);
+	free(options->request.path);
 }
 
 int cmd_export(int argc, char **argv)
 {
 	struct options options = {0};
-	const char *slash;
-	int status;
+	int status = EXIT_OK;
 
 	if (parse(argc, argv, &options)) {
 		fputs("Try 'dwell export --help'.\n", stderr);
-		free(options.path);
-		return EXIT_USAGE;
-	}
-	if (options.help) {
+		status = EXIT_USAGE;
+	} else if (options.help) {
 		print_usage();
-		return EXIT_OK;
+	} else {
+		status = run(&options);
 	}
-	slash = strrchr(options.path, '/');
-	options.export.title = slash ? slash + 1 : options.path;
-	status = run(&options);
-	free(options.path);
+	free_options(&options);
 	return status;
 }

@@ -46,8 +46,8 @@ static const char *refusal(int err)
 }
 
 /*
- * A plain file is complete or not there: it has a name beside its own until all is written. What is
- * no plain file, such as a device, is written into. *ret_temporary is NULL then.
+ * A regular file is complete or not there: it has a name beside its own until all is written. What
+ * is no regular file, such as a device, is written into. *ret_temporary is NULL then.
  */
 static int open_file(const char *path, const struct person *person, char **ret_temporary)
 {
@@ -88,8 +88,8 @@ int export_output_open(const char *path, char **ret_temporary)
 		cmd_stdout_is(path);
 	}
 	if (err)
-		log_error("cannot write %s: %s; name a file in a folder that is yours", path,
-			  refusal(err));
+		log_error("cannot write %s: %s; name a file in a folder that is yours",
+			  path, refusal(err));
 	return err;
 }
 

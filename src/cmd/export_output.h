@@ -8,7 +8,7 @@
 
 /*
  * Makes it stdout, which is what the process without privileges has that reads the session. 0 or
- * -errno, told. *ret_temporary is the caller's to free; NULL: it is no plain file.
+ * -errno, told. *ret_temporary is the caller's to free; NULL: it is no regular file.
  */
 int export_output_open(const char *path, char **ret_temporary);
 

@@ -6,7 +6,7 @@
 #include "../base/cleanup.h"
 
 const struct exporter exporters[] = {
-#define EXPORTER(name, is_of_one_kind, about) {#name, about, is_of_one_kind, export_##name},
+#define EXPORTER(name, flags, post_path, about) {#name, about, flags, post_path, export_##name},
 #include "exporters.def"
 #undef EXPORTER
 };

@@ -57,8 +57,10 @@ static void write_line(const struct profile *profile, const struct calltree *tre
 	fprintf(out, "%" PRIu64 "\n", (uint64_t)value);
 }
 
-int export_folded(const struct profile *profile, const struct export_options *options, FILE *out)
+int export_folded(const struct export_source *source, const struct export_options *options,
+		  FILE *out)
 {
+	const struct profile *profile = source->profile;
 	bool by_count = options->weight != WEIGHT_NS;
 	struct calltree tree;
 	int err = calltree_init(&tree);

@@ -13,49 +13,16 @@
 #include "../base/utf8.h"
 #include "../model/resolver.h"
 #include "export.h"
-#include "proto.h"
-
-/* Numbers of fields, as the format has them. */
-enum {
-	PROFILE_SAMPLE_TYPE = 1,
-	PROFILE_SAMPLE,
-	PROFILE_MAPPING,
-	PROFILE_LOCATION,
-	PROFILE_FUNCTION,
-	PROFILE_STRING,
-	PROFILE_TIME = 9,
-	PROFILE_DURATION,
-	PROFILE_PERIOD_TYPE,
-	PROFILE_PERIOD,
-	PROFILE_COMMENT,
-	PROFILE_DEFAULT_TYPE
-};
-enum { TYPE_TYPE = 1, TYPE_UNIT };
-enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
-enum { LABEL_KEY = 1, LABEL_TEXT, LABEL_NUMBER };
-enum {
-	MAPPING_ID = 1,
-	MAPPING_START,
-	MAPPING_LIMIT,
-	MAPPING_OFFSET,
-	MAPPING_FILE,
-	MAPPING_BUILD_ID,
-	MAPPING_HAS_FUNCTIONS,
-	MAPPING_HAS_FILES,
-	MAPPING_HAS_LINES,
-	MAPPING_HAS_INLINES
-};
-enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
-enum { LINE_FUNCTION = 1, LINE_LINE };
-enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
+#include "proto/pprof.pb-c.h"
+#include "wire.h"
 
 #define VALUES_MAX 3 /* samples, on a CPU, off it */
+#define LABELS_MAX 6 /* process, thread, pid, tid, state, stack_id */
 
 struct encoder {
 	const struct profile *profile;
-	struct gzip gzip;
+	struct wire wire;
 	struct strings strings; /* the file's own: its first is "" */
-	struct proto message;	/* that is being built */
 	bool *has_frame;	/* which are in a sample */
 	bool *has_function;
 	u32 *files; /* of functions: texts of the profile */
@@ -70,7 +37,7 @@ static bool is_on_cpu(u32 kind)
 }
 
 /* Escaped: pprof prints to terminals what it reads. */
-static u64 text(struct encoder *encoder, const char *value)
+static s64 text(struct encoder *encoder, const char *value)
 {
 	char escaped[4 * PROFILE_NAME_BYTES];
 	u32 number;
@@ -83,88 +50,91 @@ static u64 text(struct encoder *encoder, const char *value)
 	return number == STRINGS_NONE ? 0 : number;
 }
 
-static u64 text_of(struct encoder *encoder, u32 value)
+static s64 text_of(struct encoder *encoder, u32 value)
 {
 	return text(encoder, profile_text(encoder->profile, value));
 }
 
-static void put_whole(struct encoder *encoder, struct proto *whole)
+/* A part of the file: a message with one field or two. */
+static void put(struct encoder *encoder, const Pprof__Profile *part)
 {
-	if (whole->has_failed)
-		encoder->err = -ENOMEM;
-	else
-		gzip_write(&encoder->gzip, whole);
-	proto_free(whole);
+	wire_put(&encoder->wire, &part->base);
 }
 
-/* The message that was built, as a field of the file. */
-static void put(struct encoder *encoder, u32 field)
+static Pprof__ValueType type_of(struct encoder *encoder, const char *type, const char *unit)
 {
-	struct proto whole = {0};
+	Pprof__ValueType message = PPROF__VALUE_TYPE__INIT;
 
-	proto_message(&whole, field, &encoder->message);
-	encoder->message.size = 0;
-	put_whole(encoder, &whole);
+	WIRE_SET(&message, type, text(encoder, type));
+	WIRE_SET(&message, unit, text(encoder, unit));
+	return message;
 }
 
-static void put_number(struct encoder *encoder, u32 field, u64 value)
+static void put_type(struct encoder *encoder, const char *type, const char *unit)
 {
-	struct proto whole = {0};
+	Pprof__ValueType message = type_of(encoder, type, unit);
+	Pprof__Profile part = PPROF__PROFILE__INIT;
 
-	proto_number(&whole, field, value);
-	put_whole(encoder, &whole);
-}
-
-static void put_type(struct encoder *encoder, u32 field, const char *type, const char *unit)
-{
-	proto_number(&encoder->message, TYPE_TYPE, text(encoder, type));
-	proto_number(&encoder->message, TYPE_UNIT, text(encoder, unit));
-	put(encoder, field);
+	part.n_sample_type = 1;
+	part.sample_type = (Pprof__ValueType *[]){&message};
+	put(encoder, &part);
 }
 
 static void put_types(struct encoder *encoder, bool by_count)
 {
-	put_type(encoder, PROFILE_SAMPLE_TYPE, "samples", "count");
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+
+	put_type(encoder, "samples", "count");
 	if (encoder->has_kind[0])
-		put_type(encoder, PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
+		put_type(encoder, "cpu", "nanoseconds");
 	if (encoder->has_kind[1])
-		put_type(encoder, PROFILE_SAMPLE_TYPE, "off_cpu", "nanoseconds");
-	put_number(encoder, PROFILE_DEFAULT_TYPE,
-		   text(encoder, by_count		? "samples"
-				 : encoder->has_kind[0] ? "cpu"
-							: "off_cpu"));
+		put_type(encoder, "off_cpu", "nanoseconds");
+	WIRE_SET(&part, default_sample_type,
+		 text(encoder, by_count		      ? "samples"
+			       : encoder->has_kind[0] ? "cpu"
+						      : "off_cpu"));
+	put(encoder, &part);
 }
 
-static void add_label(struct encoder *encoder, const char *key, const char *value, u64 number)
+/* Labels of a sample, and the array of pointers that protobuf-c wants. */
+struct labels {
+	Pprof__Label items[LABELS_MAX];
+	Pprof__Label *places[LABELS_MAX];
+	size_t count;
+};
+
+static void add_label(struct encoder *encoder, struct labels *labels, const char *key,
+		      const char *value, u64 number)
 {
-	struct proto label = {0};
+	Pprof__Label *label = &labels->items[labels->count];
 
-	proto_number(&label, LABEL_KEY, text(encoder, key));
+	pprof__label__init(label);
+	WIRE_SET(label, key, text(encoder, key));
 	if (value)
-		proto_number(&label, LABEL_TEXT, text(encoder, value));
+		WIRE_SET(label, str, text(encoder, value));
 	else
-		proto_number(&label, LABEL_NUMBER, number);
-	proto_message(&encoder->message, SAMPLE_LABEL, &label);
-	proto_free(&label);
+		WIRE_SET(label, num, (s64)number);
+	labels->places[labels->count++] = label;
 }
 
-static void add_labels(struct encoder *encoder, const struct profile_sample *sample)
+static void add_labels(struct encoder *encoder, const struct profile_sample *sample,
+		       struct labels *labels)
 {
 	const struct profile *profile = encoder->profile;
 	const struct profile_thread *thread =
 		hash_find(&profile->threads, &(u64[]){sample->tid, sample->thread_start_ns});
 	char id[20];
 
-	add_label(encoder, "process", profile_text(profile, profile_process(profile, sample)->comm),
-		  0);
+	add_label(encoder, labels, "process",
+		  profile_text(profile, profile_process(profile, sample)->comm), 0);
 	if (thread)
-		add_label(encoder, "thread", profile_text(profile, thread->comm), 0);
-	add_label(encoder, "pid", NULL, sample->pid);
-	add_label(encoder, "tid", NULL, sample->tid);
-	add_label(encoder, "state", profile->state_names[sample->state], 0);
+		add_label(encoder, labels, "thread", profile_text(profile, thread->comm), 0);
+	add_label(encoder, labels, "pid", NULL, sample->pid);
+	add_label(encoder, labels, "tid", NULL, sample->tid);
+	add_label(encoder, labels, "state", profile->state_names[sample->state], 0);
 	snprintf(id, sizeof(id), "%016" PRIx64, (uint64_t)sample->stack);
 	if (sample->stack)
-		add_label(encoder, "stack_id", id, 0);
+		add_label(encoder, labels, "stack_id", id, 0);
 }
 
 /* A frame is its index + 1; marks come after all frames. */
@@ -183,56 +153,90 @@ static void put_sample(struct encoder *encoder, const struct profile_sample *sam
 {
 	struct profile_step steps[PROFILE_STEPS_MAX];
 	size_t count = profile_steps(encoder->profile, sample->stack, sample->stop, steps);
-	u64 locations[PROFILE_STEPS_MAX], values[VALUES_MAX] = {sample->count};
-	size_t location_count = 0, value_count = 1;
+	uint64_t locations[PROFILE_STEPS_MAX];
+	int64_t values[VALUES_MAX] = {(s64)sample->count};
+	Pprof__Sample message = PPROF__SAMPLE__INIT;
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	struct labels labels = {.count = 0};
 
+	message.location_id = locations;
 	for (size_t i = 0; i < count; i++) {
 		u64 location = location_of(encoder, &steps[i]);
 
 		/* What was inlined is a line of its frame's location. */
 		if (!i || steps[i].frame == PROFILE_NONE || !steps[i - 1].is_inlined)
-			locations[location_count++] = location;
+			locations[message.n_location_id++] = location;
 	}
+	message.value = values;
+	message.n_value = 1;
 	if (encoder->has_kind[0])
-		values[value_count++] = is_on_cpu(sample->kind) ? sample->weight_ns : 0;
+		values[message.n_value++] = is_on_cpu(sample->kind) ? (s64)sample->weight_ns : 0;
 	if (encoder->has_kind[1])
-		values[value_count++] = is_on_cpu(sample->kind) ? 0 : sample->weight_ns;
-	proto_packed(&encoder->message, SAMPLE_LOCATION, locations, location_count);
-	proto_packed(&encoder->message, SAMPLE_VALUE, values, value_count);
-	add_labels(encoder, sample);
-	put(encoder, PROFILE_SAMPLE);
+		values[message.n_value++] = is_on_cpu(sample->kind) ? 0 : (s64)sample->weight_ns;
+	add_labels(encoder, sample, &labels);
+	message.label = labels.places;
+	message.n_label = labels.count;
+	part.n_sample = 1;
+	part.sample = (Pprof__Sample *[]){&message};
+	put(encoder, &part);
 }
 
-static void add_line(struct encoder *encoder, u32 function, u32 line)
+static void put_whole_location(struct encoder *encoder, Pprof__Location *location)
 {
-	struct proto message = {0};
+	Pprof__Profile part = PPROF__PROFILE__INIT;
 
-	proto_number(&message, LINE_FUNCTION, (u64)function + 1);
-	proto_number(&message, LINE_LINE, line);
-	proto_message(&encoder->message, LOCATION_LINE, &message);
-	proto_free(&message);
+	part.n_location = 1;
+	part.location = &location;
+	put(encoder, &part);
+}
+
+static void set_line(Pprof__Line *message, u32 function, u32 line)
+{
+	pprof__line__init(message);
+	WIRE_SET(message, function_id, (u64)function + 1);
+	WIRE_SET(message, line, line);
 }
 
 static void put_location(struct encoder *encoder, u32 index)
 {
 	const struct profile *profile = encoder->profile;
 	const struct profile_frame *frame = hash_item(&profile->frames, index);
-	u32 line = frame->line;
+	Pprof__Line lines[PROFILE_INLINED_MAX + 1], *places[PROFILE_INLINED_MAX + 1];
+	Pprof__Location location = PPROF__LOCATION__INIT;
+	u32 line = frame->line, count = frame->inline_count;
 
-	proto_number(&encoder->message, LOCATION_ID, (u64)index + 1);
+	count = count < PROFILE_INLINED_MAX ? count : PROFILE_INLINED_MAX;
+	WIRE_SET(&location, id, (u64)index + 1);
 	if (frame->module != PROFILE_NONE)
-		proto_number(&encoder->message, LOCATION_MAPPING, (u64)frame->module + 1);
-	proto_number(&encoder->message, LOCATION_ADDRESS, frame->address);
-	for (u32 i = 0; i < frame->inline_count; i++) {
+		WIRE_SET(&location, mapping_id, (u64)frame->module + 1);
+	WIRE_SET(&location, address, frame->address);
+	for (u32 i = 0; i < count; i++) {
 		const struct profile_inline *inlined = &profile->inlines[frame->first_inline + i];
 
 		encoder->has_function[inlined->function] = true;
-		add_line(encoder, inlined->function, line);
+		set_line(&lines[i], inlined->function, line);
 		line = inlined->line; /* where the next one called it */
 	}
 	encoder->has_function[frame->function] = true;
-	add_line(encoder, frame->function, line);
-	put(encoder, PROFILE_LOCATION);
+	set_line(&lines[count], frame->function, line);
+	for (u32 i = 0; i <= count; i++)
+		places[i] = &lines[i];
+	location.n_line = count + 1;
+	location.line = places;
+	put_whole_location(encoder, &location);
+}
+
+/* Of what is no function, but says where a stack ended: it is its only line. */
+static void put_mark(struct encoder *encoder, u32 function)
+{
+	Pprof__Location location = PPROF__LOCATION__INIT;
+	Pprof__Line line;
+
+	set_line(&line, function, 0);
+	WIRE_SET(&location, id, encoder->profile->frames.count + function + 1);
+	location.n_line = 1;
+	location.line = (Pprof__Line *[]){&line};
+	put_whole_location(encoder, &location);
 }
 
 static void put_locations(struct encoder *encoder)
@@ -250,46 +254,48 @@ static void put_locations(struct encoder *encoder)
 			encoder->module_ends[frame->module] =
 				frame->address + (frame->address != ~0ULL);
 	}
-	for (u32 i = 0; i < profile->functions.count; i++) {
-		if (!encoder->has_function[i] ||
-		    profile_function(profile, i)->look != FUNCTION_MARK)
-			continue;
-		proto_number(&encoder->message, LOCATION_ID, profile->frames.count + i + 1);
-		add_line(encoder, i, 0);
-		put(encoder, PROFILE_LOCATION);
-	}
+	for (u32 i = 0; i < profile->functions.count; i++)
+		if (encoder->has_function[i] && profile_function(profile, i)->look == FUNCTION_MARK)
+			put_mark(encoder, i);
 }
 
 static void put_functions(struct encoder *encoder)
 {
 	for (u32 i = 0; i < encoder->profile->functions.count; i++) {
-		u64 name;
+		Pprof__Function function = PPROF__FUNCTION__INIT;
+		Pprof__Profile part = PPROF__PROFILE__INIT;
 
 		if (!encoder->has_function[i])
 			continue;
-		name = text(encoder, profile_function_name(encoder->profile, i));
-		proto_number(&encoder->message, FUNCTION_ID, (u64)i + 1);
-		proto_number(&encoder->message, FUNCTION_NAME, name);
-		/* No FUNCTION_SYSTEM_NAME: pprof would take the name for one to be demangled. */
-		proto_number(&encoder->message, FUNCTION_FILE, text_of(encoder, encoder->files[i]));
-		put(encoder, PROFILE_FUNCTION);
+		WIRE_SET(&function, id, (u64)i + 1);
+		WIRE_SET(&function, name,
+			 text(encoder, profile_function_name(encoder->profile, i)));
+		/* No system_name: pprof would take the name for one to be demangled. */
+		WIRE_SET(&function, filename, text_of(encoder, encoder->files[i]));
+		part.n_function = 1;
+		part.function = (Pprof__Function *[]){&function};
+		put(encoder, &part);
 	}
 }
 
 static void put_mapping(struct encoder *encoder, u32 index)
 {
 	const struct profile_module *module = hash_item(&encoder->profile->modules, index);
+	Pprof__Mapping mapping = PPROF__MAPPING__INIT;
+	Pprof__Profile part = PPROF__PROFILE__INIT;
 
-	proto_number(&encoder->message, MAPPING_ID, (u64)index + 1);
-	proto_number(&encoder->message, MAPPING_LIMIT, encoder->module_ends[index]);
-	proto_number(&encoder->message, MAPPING_FILE, text_of(encoder, module->path));
-	proto_number(&encoder->message, MAPPING_BUILD_ID, text_of(encoder, module->build_id));
+	WIRE_SET(&mapping, id, (u64)index + 1);
+	WIRE_SET(&mapping, memory_limit, encoder->module_ends[index]);
+	WIRE_SET(&mapping, filename, text_of(encoder, module->path));
+	WIRE_SET(&mapping, build_id, text_of(encoder, module->build_id));
 	/* Names are as good as they will get: nothing is to be looked up again. */
-	proto_number(&encoder->message, MAPPING_HAS_FUNCTIONS, 1);
-	proto_number(&encoder->message, MAPPING_HAS_FILES, 1);
-	proto_number(&encoder->message, MAPPING_HAS_LINES, 1);
-	proto_number(&encoder->message, MAPPING_HAS_INLINES, 1);
-	put(encoder, PROFILE_MAPPING);
+	WIRE_SET(&mapping, has_functions, true);
+	WIRE_SET(&mapping, has_filenames, true);
+	WIRE_SET(&mapping, has_line_numbers, true);
+	WIRE_SET(&mapping, has_inline_frames, true);
+	part.n_mapping = 1;
+	part.mapping = (Pprof__Mapping *[]){&mapping};
+	put(encoder, &part);
 }
 
 /* The name of the process whose samples weigh most. */
@@ -344,7 +350,10 @@ static void put_mappings(struct encoder *encoder)
 static void put_facts(struct encoder *encoder, const struct export_options *options)
 {
 	const struct profile *profile = encoder->profile;
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	Pprof__ValueType period;
 	struct profile_sum cpu = {0};
+	int64_t comments[2];
 	char comment[128];
 
 	for (size_t i = 0; i < profile->samples.count; i++) {
@@ -353,28 +362,31 @@ static void put_facts(struct encoder *encoder, const struct export_options *opti
 		if (is_on_cpu(sample->kind))
 			profile_sum_add(&cpu, sample);
 	}
-	put_number(encoder, PROFILE_TIME, profile->started_real_ns);
-	put_number(encoder, PROFILE_DURATION, profile->duration_ns);
+	WIRE_SET(&part, time_nanos, (s64)profile->started_real_ns);
+	WIRE_SET(&part, duration_nanos, (s64)profile->duration_ns);
 	if (cpu.count) {
-		put_type(encoder, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
-		put_number(encoder, PROFILE_PERIOD, cpu.weight_ns / cpu.count);
+		period = type_of(encoder, "cpu", "nanoseconds");
+		part.period_type = &period;
+		WIRE_SET(&part, period, (s64)(cpu.weight_ns / cpu.count));
 	}
 	snprintf(comment, sizeof(comment),
 		 "dwell: %" PRIu64 " samples, %" PRIu64 " of them with complete stacks",
 		 (uint64_t)profile->all.count, (uint64_t)profile->complete);
-	put_number(encoder, PROFILE_COMMENT, text(encoder, comment));
+	comments[part.n_comment++] = text(encoder, comment);
 	if (options->title)
-		put_number(encoder, PROFILE_COMMENT, text(encoder, options->title));
+		comments[part.n_comment++] = text(encoder, options->title);
+	part.comment = comments;
+	put(encoder, &part);
 }
 
 static void put_strings(struct encoder *encoder)
 {
 	for (u32 i = 0; i < encoder->strings.count; i++) {
-		const char *value = strings_get(&encoder->strings, i);
-		struct proto whole = {0};
+		Pprof__Profile part = PPROF__PROFILE__INIT;
 
-		proto_bytes(&whole, PROFILE_STRING, value, strlen(value));
-		put_whole(encoder, &whole);
+		part.n_string_table = 1;
+		part.string_table = (char *[]){(char *)strings_get(&encoder->strings, i)};
+		put(encoder, &part);
 	}
 }
 
@@ -401,8 +413,10 @@ static int write_all(struct encoder *encoder, const struct export_options *optio
 	return encoder->err;
 }
 
-int export_pprof(const struct profile *profile, const struct export_options *options, FILE *out)
+int export_pprof(const struct export_source *source, const struct export_options *options,
+		 FILE *out)
 {
+	const struct profile *profile = source->profile;
 	_cleanup_free_ bool *has_frame = calloc(profile->frames.count + 1, sizeof(bool));
 	_cleanup_free_ bool *has_function = calloc(profile->functions.count + 1, sizeof(bool));
 	_cleanup_free_ u32 *files = calloc(profile->functions.count + 1, sizeof(u32));
@@ -416,13 +430,12 @@ int export_pprof(const struct profile *profile, const struct export_options *opt
 
 	if (!has_frame || !has_function || !files || !module_ends)
 		return -ENOMEM;
-	err = gzip_begin(&encoder.gzip, out);
+	err = wire_begin(&encoder.wire, out, true);
 	if (err)
 		return err;
 	strings_init(&encoder.strings, PROFILE_TEXT_MAX);
 	err = write_all(&encoder, options);
-	gzip_end(&encoder.gzip);
+	wire_end(&encoder.wire);
 	strings_free(&encoder.strings);
-	proto_free(&encoder.message);
 	return err;
 }

@@ -188,9 +188,10 @@ static int write_profiles(const struct writer *writer)
 	return err;
 }
 
-int export_speedscope(const struct profile *profile, const struct export_options *options,
+int export_speedscope(const struct export_source *source, const struct export_options *options,
 		      FILE *out)
 {
+	const struct profile *profile = source->profile;
 	_cleanup_free_ u32 *numbers = calloc(profile->functions.count + 1, sizeof(u32));
 	_cleanup_free_ u32 *files = calloc(profile->functions.count + 1, sizeof(u32));
 	struct writer writer = {.profile = profile,

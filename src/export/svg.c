@@ -357,8 +357,9 @@ static void draw(struct drawing *drawing)
 	fprintf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", script);
 }
 
-int export_svg(const struct profile *profile, const struct export_options *options, FILE *out)
+int export_svg(const struct export_source *source, const struct export_options *options, FILE *out)
 {
+	const struct profile *profile = source->profile;
 	struct drawing drawing = {.profile = profile,
 				  .options = options,
 				  .out = out,

@@ -57,8 +57,15 @@ COMMANDS = {
     "svg": ["export", "-f", "svg", "../" + SESSION],
     "speedscope": ["export", "-f", "speedscope", "../" + SESSION],
     "folded": ["export", "-f", "folded", "--kind", "cpu", "../" + SESSION],
+    "perfetto": ["export", "-f", "perfetto", "../" + SESSION],
+    "openmetrics": ["export", "-f", "openmetrics", "../" + SESSION],
+    "jsonl": ["export", "-f", "jsonl", "../" + SESSION],
+    "otlp_profiles": ["export", "-f", "otlp_profiles", "../" + SESSION],
+    "otlp_metrics": ["export", "-f", "otlp_metrics", "../" + SESSION],
 }
-READERS = ["report", "json", "stacks", "pprof", "svg", "speedscope", "folded"]  # of a session: the same output each time
+# of a session: the same output each time
+READERS = ["report", "json", "stacks", "pprof", "svg", "speedscope", "folded", "perfetto", "openmetrics", "jsonl",
+           "otlp_profiles", "otlp_metrics"]
 
 ERRNOS = {
     "open": ["EMFILE", "ENOMEM", "EIO", "EINTR"],

@@ -243,16 +243,24 @@ static u64 folded_sum(const char *text)
 	return sum;
 }
 
-static char *exported(const struct profile *profile, const char *format, enum export_weight weight,
-		      size_t *ret_size)
+static char *exported_all(const struct export_source *source, const char *format,
+			  enum export_weight weight, size_t *ret_size)
 {
 	struct export_options options = {.weight = weight, .title = "a <b> & \"c\""};
 	char *bytes = NULL;
 	FILE *out = open_memstream(&bytes, ret_size);
 
-	assert_int_equal(exporter_find(format)->write(profile, &options, out), 0);
+	assert_int_equal(exporter_find(format)->write(source, &options, out), 0);
 	fclose(out);
 	return bytes;
+}
+
+static char *exported(const struct profile *profile, const char *format, enum export_weight weight,
+		      size_t *ret_size)
+{
+	const struct export_source source = {.profile = profile};
+
+	return exported_all(&source, format, weight, ret_size);
 }
 
 static void folded_sums_are_the_samples(void **state)
@@ -343,6 +351,8 @@ static void lies_do_no_harm(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(lies); i++) {
 		sqlite3 *db = session("stacks");
+		const struct session_part part = {.kernel = true};
+		struct timeline timeline;
 		struct profile profile;
 		size_t size;
 		char *text;
@@ -351,8 +361,11 @@ static void lies_do_no_harm(void **state)
 		execute(db, lies[i]);
 		report_every_way(db);
 		assert_int_equal(profile_read(db, &all, &profile), 0);
+		assert_int_equal(timeline_read(db, &part, &(struct windows){0}, &timeline), 0);
 		for (size_t e = 0; e < exporter_count; e++)
-			free(exported(&profile, exporters[e].name, WEIGHT_DEFAULT, &size));
+			free(exported_all(&(struct export_source){&profile, &timeline},
+					  exporters[e].name, WEIGHT_DEFAULT, &size));
+		timeline_free(&timeline);
 		text = exported(&profile, "folded", WEIGHT_COUNT, &size);
 		sum = size ? folded_sum(text) : 0;
 		if (sum != profile.all.count)

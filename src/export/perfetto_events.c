@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What has a begin and an end of its own in a session: slow events and TCP connections, with their
+ * true times. Both can overlap, which slices of one track may not unless one contains the other: so
+ * each has lanes, and takes the first that is free. The two ends of a connection within this host
+ * are joined by a flow. Wake-ups are not: a session has who woke whom, but not when.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/log.h"
+#include "../base/utf8.h"
+#include "../store/query.h"
+#include "perfetto.h"
+
+#define LANES_MAX	 64 /* of one thread or process; what finds all taken is left out, and told */
+#define EVENT_NAME_BYTES 96
+
+struct lanes {
+	struct trace *trace;
+	const char *name, *about;
+	u64 owner[3]; /* whose they are */
+	u64 parent;   /* track */
+	u64 uuids[LANES_MAX], ends_ns[LANES_MAX];
+	size_t count;
+	u64 left_out;
+};
+
+/* Another thread or process has lanes of its own. */
+static bool is_owner(struct lanes *lanes, u64 a, u64 b, u64 c)
+{
+	const u64 owner[3] = {a, b, c};
+
+	if (lanes->count && !memcmp(owner, lanes->owner, sizeof(owner)))
+		return true;
+	memcpy(lanes->owner, owner, sizeof(owner));
+	lanes->count = 0;
+	return false;
+}
+
+/* The track for what lasts from begin to end; 0: none is free. Begins come in order. */
+static u64 take_lane(struct lanes *lanes, u64 begin_ns, u64 end_ns)
+{
+	char name[EVENT_NAME_BYTES];
+	size_t i = 0;
+
+	while (i < lanes->count && lanes->ends_ns[i] > begin_ns)
+		i++;
+	if (i == LANES_MAX) {
+		lanes->left_out++;
+		return 0;
+	}
+	if (i == lanes->count) {
+		snprintf(name, sizeof(name), i ? "%s %zu" : "%s", lanes->name, i + 1);
+		lanes->uuids[i] = trace_lane(lanes->trace, lanes->parent, name, lanes->about);
+		lanes->count++;
+	}
+	lanes->ends_ns[i] = end_ns;
+	return lanes->uuids[i];
+}
+
+static void tell_left_out(const struct lanes *lanes)
+{
+	if (lanes->left_out)
+		log_info("perfetto: %" PRIu64
+			 " of the %s are left out, as more than %d of one thread "
+			 "or process overlap",
+			 (uint64_t)lanes->left_out, lanes->name, LANES_MAX);
+}
+
+static u64 process_track(struct trace *trace, u64 pid, u64 start_ns)
+{
+	const struct timeline *timeline = trace->timeline;
+	const struct timeline_process *process = timeline_process(timeline, pid, start_ns);
+	const struct timeline_process *first = (const void *)timeline->processes.items;
+
+	return process ? trace_process(trace, (u32)(process - first)) : 0;
+}
+
+/* A thread of a process by its number; the last that had it. */
+struct task {
+	u64 pid, start_ns, tid; /* the key */
+	u64 thread;		/* index */
+};
+
+struct slow {
+	struct lanes lanes;
+	struct trace_stacks *stacks;
+	struct hash tasks;
+};
+
+static int index_tasks(struct slow *slow, const struct timeline *timeline)
+{
+	for (u64 i = 0; i < timeline->threads.count; i++) {
+		const struct timeline_thread *thread = hash_item(&timeline->threads, i);
+		struct task *task;
+
+		if (thread->is_sum)
+			continue;
+		task = hash_add(&slow->tasks,
+				&(u64[]){thread->pid, thread->process_start_ns, thread->tid});
+		if (!task)
+			return -ENOMEM;
+		task->thread = i;
+	}
+	return 0;
+}
+
+static u64 slow_parent(struct slow *slow, const struct slow_row *row)
+{
+	const struct task *task =
+		hash_find(&slow->tasks, &(u64[]){row->pid, row->start_ns, row->tid});
+
+	return task ? trace_thread(slow->lanes.trace, (u32)task->thread)
+		    : process_track(slow->lanes.trace, row->pid, row->start_ns);
+}
+
+static int put_slow(const struct slow_row *row, void *context)
+{
+	struct slow *slow = context;
+	struct trace *trace = slow->lanes.trace;
+	const struct {
+		enum trace_note note;
+		u64 ns;
+	} parts[] = {{NOTE_CPU_NS, row->cpu_ns},   {NOTE_RUNQ_NS, row->runq_ns},
+		     {NOTE_LOCK_NS, row->lock_ns}, {NOTE_DISK_NS, row->disk_ns},
+		     {NOTE_NET_NS, row->net_ns},   {NOTE_OTHER_NS, row->other_ns}};
+	struct trace_event event;
+	char name[EVENT_NAME_BYTES], shown[4 * EVENT_NAME_BYTES];
+	u64 track, stack;
+
+	if (!is_owner(&slow->lanes, row->pid, row->start_ns, row->tid))
+		slow->lanes.parent = slow_parent(slow, row);
+	track = take_lane(&slow->lanes, row->begin_ns, row->end_ns);
+	if (!track)
+		return 0;
+	snprintf(name, sizeof(name), "%s %s", row->signal, row->kind);
+	utf8_escape(shown, sizeof(shown), name);
+	stack = trace_stack(slow->stacks, row->stack, STOP_COUNT);
+	trace_event(trace, &event, track, shown);
+	if (stack)
+		WIRE_SET(&event.event, callstack_iid, stack);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i].ns)
+			trace_note(&event, parts[i].note, parts[i].ns);
+	trace_slice(trace, &event, row->begin_ns, row->end_ns);
+	return trace->err;
+}
+
+int trace_slow(struct trace *trace, struct trace_stacks *stacks)
+{
+	struct slow slow = {.lanes = {.trace = trace,
+				      .name = "slow events",
+				      .about = "Events that took longer than --slow, with their "
+					       "true times."},
+			    .stacks = stacks};
+	int err;
+
+	hash_init(&slow.tasks, sizeof(struct task), 3 * sizeof(u64), TIMELINE_TASKS_MAX);
+	err = index_tasks(&slow, trace->timeline);
+	if (!err)
+		err = timeline_slow(trace->timeline, put_slow, &slow);
+	hash_free(&slow.tasks);
+	tell_left_out(&slow.lanes);
+	return err;
+}
+
+/* The same for both ends, which have the addresses the other way round: FNV-1a. */
+static u64 flow_of(const char *local, const char *peer)
+{
+	const char *texts[] = {local, peer};
+	u64 hash = 0xcbf29ce484222325ULL;
+
+	if (strcmp(local, peer) > 0) {
+		texts[0] = peer;
+		texts[1] = local;
+	}
+	for (size_t i = 0; i < 2; i++)
+		for (const char *at = texts[i];; at++) {
+			hash = (hash ^ (u8)*at) * 0x100000001b3ULL;
+			if (!*at)
+				break;
+		}
+	return hash ? hash : 1;
+}
+
+static int put_connection(sqlite3_stmt *row, void *context)
+{
+	struct lanes *lanes = context;
+	struct trace *trace = lanes->trace;
+	u64 pid = query_count(row, 0), start_ns = query_count(row, 1);
+	u64 begin_ns = query_count(row, 5), end_ns = query_count(row, 6), track;
+	char direction[8], local[128], peer[128], name[2 * sizeof(peer)];
+	struct trace_event event;
+	uint64_t flow;
+
+	if (!timeline_wants(trace->timeline, pid, start_ns, pid) || !begin_ns ||
+	    begin_ns > trace->timeline->end_ns || end_ns < trace->timeline->begin_ns)
+		return 0;
+	if (end_ns < begin_ns)
+		end_ns = begin_ns;
+	if (!is_owner(lanes, pid, start_ns, 0))
+		lanes->parent = process_track(trace, pid, start_ns);
+	track = take_lane(lanes, begin_ns, end_ns);
+	if (!track)
+		return 0;
+	query_text(row, 2, direction, sizeof(direction));
+	query_text(row, 3, local, sizeof(local));
+	query_text(row, 4, peer, sizeof(peer));
+	snprintf(name, sizeof(name), "tcp %s %s", direction,
+		 !strcmp(direction, "in") ? local : peer);
+	flow = flow_of(local, peer);
+	trace_event(trace, &event, track, name);
+	trace_note_text(&event, NOTE_LOCAL, local);
+	trace_note_text(&event, NOTE_PEER, peer);
+	trace_note(&event, NOTE_SENT, query_count(row, 7));
+	trace_note(&event, NOTE_RECEIVED, query_count(row, 8));
+	if (!strcmp(direction, "in")) {
+		event.event.terminating_flow_ids = &flow;
+		event.event.n_terminating_flow_ids = 1;
+	} else {
+		event.event.flow_ids = &flow;
+		event.event.n_flow_ids = 1;
+	}
+	trace_slice(trace, &event, begin_ns, end_ns);
+	return trace->err;
+}
+
+int trace_connections(struct trace *trace)
+{
+	struct lanes lanes = {.trace = trace,
+			      .name = "connections",
+			      .about =
+				      "TCP connections with their true times. A flow joins the two "
+				      "ends of one within this host."};
+	int err =
+		query_table(trace->timeline->db, "connections",
+			    "pid, start_ns, direction, local, peer, begin_ns, end_ns, sent_bytes, "
+			    "received_bytes",
+			    "pid, start_ns, begin_ns", put_connection, &lanes);
+
+	tell_left_out(&lanes);
+	return err;
+}
