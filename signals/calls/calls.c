@@ -12,16 +12,26 @@
 #define THREAD_COLUMNS                                                                             \
 	"window INTEGER, thread_tid INTEGER, thread_start_ns INTEGER, thread_begin_ns INTEGER, "
 
-enum { TABLE_CALLS, TABLE_FAULTS };
+enum { TABLE_CALLS, TABLE_FAULTS, TABLE_THREAD_CALLS };
 
 static const struct table tables[] = {
 	[TABLE_CALLS] = {.name = "calls",
+			 .about = "window, thread and system call (Tier B)",
 			 .columns = THREAD_COLUMNS "call INTEGER, count INTEGER, failed INTEGER, "
 						   "cpu_ns INTEGER, total_ns INTEGER",
 			 .width = 9},
 	[TABLE_FAULTS] = {.name = "faults",
+			  .about = "window and thread (Tier B)",
 			  .columns = THREAD_COLUMNS "begun INTEGER, ended INTEGER, failed INTEGER",
 			  .width = 7},
+	[TABLE_THREAD_CALLS] = {.name = "thread_calls",
+				.about = "thread and system call, of a long session: sums of calls",
+				.columns = "thread_tid INTEGER, thread_start_ns INTEGER, "
+					   "thread_begin_ns INTEGER, call INTEGER, count INTEGER, "
+					   "failed INTEGER, cpu_ns INTEGER, total_ns INTEGER",
+				.width = 8,
+				.totals_of = "calls",
+				.totals = 4},
 };
 
 /* --- places --- */

@@ -8,9 +8,18 @@
 #include "../../src/model/signal.h"
 #include "ledger.h"
 
-#define LEDGER_TABLE_COUNT 5
+#define LEDGER_TABLE_COUNT 8
 
-enum ledger_table { TABLE_THREADS, TABLE_LEDGER, TABLE_RIVALS, TABLE_LOOPS, TABLE_CHAINS };
+enum ledger_table {
+	TABLE_THREADS,
+	TABLE_LEDGER,
+	TABLE_RIVALS,
+	TABLE_LOOPS,
+	TABLE_CHAINS,
+	TABLE_THREAD_STATES,
+	TABLE_THREAD_CAUSES,
+	TABLE_WINDOW_STATES
+};
 
 /*
  * A thread's row in threads is written when it comes, is renamed or ends, when the session does,

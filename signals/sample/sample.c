@@ -9,12 +9,19 @@
 
 static const struct table tables[] = {
 	{.name = "samples",
+	 .about = "window, thread, kind, state and stack",
 	 .columns = "window INTEGER, pid INTEGER, process_start_ns INTEGER, tid INTEGER, "
 		    "thread_start_ns INTEGER, kind INTEGER, state INTEGER, mode INTEGER, "
 		    "stack INTEGER, stop INTEGER, waker INTEGER, waker_kind INTEGER, "
 		    "waker_stack INTEGER, count INTEGER, weight_ns INTEGER, ns INTEGER, "
 		    "mismatches INTEGER",
 	 .width = 17},
+	{.name = "stack_sums",
+	 .about = "kind of sample and stack, of a long session: sums of samples",
+	 .columns = "kind INTEGER, stack INTEGER, count INTEGER, weight_ns INTEGER",
+	 .width = 4,
+	 .totals_of = "samples",
+	 .totals = 2},
 };
 
 static void open_book(void *state, const struct services *services)

@@ -15,7 +15,6 @@
 #include "../base/person.h"
 #include "../base/text.h"
 #include "../store/profile_reader.h"
-#include "../store/query.h"
 #include "../store/reader.h"
 #include "reader_process.h"
 #include "cmd.h"
@@ -122,8 +121,6 @@ static int parse_option(int option, struct options *options)
 /* What was asked for, as readers of stacks and of windows want it. */
 static void take_part(struct options *options)
 {
-	options->windows.from_ns = options->part.from_ns;
-	options->windows.to_ns = options->part.to_ns;
 	options->filter = profile_filter_of(&options->part);
 	options->filter.windows = &options->windows;
 	if (!options->debuginfod.limit_ms)
@@ -194,30 +191,6 @@ static int choose_kind(sqlite3 *db, struct options *options)
 	return 0;
 }
 
-static int on_start(sqlite3_stmt *row, void *context)
-{
-	struct options *options = context;
-	char key[32], value[32];
-
-	query_text(row, 0, key, sizeof(key));
-	query_text(row, 1, value, sizeof(value));
-	if (!strcmp(key, "started_ns"))
-		(void)text_parse_u64(value, 0, 1ULL << 62, &options->windows.start_ns);
-	return 0;
-}
-
-static int read_part(sqlite3 *db, struct options *options)
-{
-	int err = query_table(db, "meta", "key, value", NULL, on_start, options);
-
-	if (!err)
-		err = windows_read(db, &options->windows);
-	if (err || !options->windows.is_slice || options->windows.count)
-		return err;
-	log_error("no window of the session is in the part that was asked for");
-	return -ENODATA;
-}
-
 static void tell_what_is_missing(const struct options *options, const struct profile *profile)
 {
 	if (!profile->all.count)
@@ -241,7 +214,7 @@ static int export_session(const void *context)
 
 	if (err)
 		return EXIT_FAILED;
-	err = read_part(session_db(session), options);
+	err = windows_of_part(session_db(session), &options->part, &options->windows);
 	if (!err && options->exporter->is_of_one_kind && !options->filter.one_kind)
 		err = choose_kind(session_db(session), options);
 	if (!err)

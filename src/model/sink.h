@@ -13,10 +13,17 @@
 
 struct table {
 	const char *name;
+	const char *about;   /* what one row is: "thread, with ..." */
 	const char *columns; /* as SQL has them: "id INTEGER PRIMARY KEY, comm TEXT" */
 	size_t width;	     /* how many columns these are */
 	const char *also;    /* more SQL that belongs to it: an index, a view; NULL: nothing */
 	u32 object_columns;  /* a bit for each that has the id of an object */
+	/*
+	 * Filled by the store itself, when a session of many rows ends: the sums of another table's
+	 * columns of the same names, by its other columns. NULL: by the signal, as others are.
+	 */
+	const char *totals_of;
+	size_t totals; /* how many are sums: the last ones */
 };
 
 enum cell_kind { CELL_NULL, CELL_NUMBER, CELL_TEXT };

@@ -6,14 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/clock.h"
 #include "../base/log.h"
 #include "../model/signal.h"
 #include "batch.h"
+#include "details.h"
 #include "tables.h"
+#include "totals.h"
 #include "vfs.h"
+#include "views.h"
 
 #define STATEMENTS_MAX 64
 #define SQL_BYTES      2048
+#define TOTALS_NS      (10 * NS_PER_S) /* for all sums of a session */
 
 struct statement {
 	const struct table *table;
@@ -107,11 +112,16 @@ static int prepare_table(struct writer *writer, const struct table *table)
 	struct statement *statement = &writer->statements[writer->statement_count];
 	char sql[SQL_BYTES];
 	size_t length;
-	int err, code;
+	int err = 0, code;
 
 	if (writer->statement_count == STATEMENTS_MAX || table->width > BATCH_WIDTH_MAX)
 		return -E2BIG;
-	err = writer->is_resumed ? 0 : create_table(writer, table);
+	if (!writer->is_resumed) {
+		err = create_table(writer, table);
+	} else if (table->totals_of) { /* sums of what was there: there will be more */
+		snprintf(sql, sizeof(sql), "DELETE FROM %s", table->name);
+		err = execute(writer, sql, table->name);
+	}
 	if (err)
 		return err;
 	length = (size_t)snprintf(sql, sizeof(sql), "INSERT OR REPLACE INTO %s SELECT c0",
@@ -193,6 +203,10 @@ static int prepare_tables(struct writer *writer)
 	for (size_t i = 0; !err && i < DICTIONARY_COUNT; i++)
 		err = fill_dictionary(writer, &store_dictionaries[i]);
 	if (!err)
+		err = prepare_table(writer, &details_table);
+	if (!err && !writer->is_resumed)
+		details_add(&writer->sink);
+	if (!err)
 		err = prepare_table(writer, &labels_table);
 	for (int id = 0; !err && id < SIGNAL_LIMIT; id++) {
 		const struct signal *signal = signal_rows[id].signal;
@@ -200,7 +214,41 @@ static int prepare_tables(struct writer *writer)
 		for (size_t i = 0; signal && !err && i < signal->table_count; i++)
 			err = prepare_table(writer, &signal->tables[i]);
 	}
+	if (!err && !writer->is_resumed) {
+		int code = views_store(writer->db);
+
+		err = code ? give_up(writer, code, "its views") : 0;
+	}
 	return err;
+}
+
+/* --- sums of what is there --- */
+
+struct totalling {
+	struct writer *writer;
+	u64 deadline_ns;
+};
+
+static bool total(const struct table *table, void *context)
+{
+	const struct totalling *totalling = context;
+	sqlite3 *db = totalling->writer->db;
+
+	if (!table->totals_of || sqlite3_exec(db, "BEGIN", NULL, NULL, NULL))
+		return true;
+	/* They save time and tell nothing new: the session is complete without them. */
+	if (totals_fill(db, table, totalling->deadline_ns) ||
+	    sqlite3_exec(db, "COMMIT", NULL, NULL, NULL))
+		sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+	return true;
+}
+
+void writer_total(struct writer *writer)
+{
+	struct totalling totalling = {writer, clock_now_ns() + TOTALS_NS};
+
+	if (!writer_commit(writer))
+		tables_each(total, &totalling);
 }
 
 /* --- rows that are there --- */

@@ -34,6 +34,9 @@ int writer_commit(struct writer *writer);
 
 u64 writer_lost_rows(const struct writer *writer);
 
+/* Writes the sums of large tables (totals.h), once all else is written. It takes up to 10 s. */
+void writer_total(struct writer *writer);
+
 /* Leaves one file; the -wal is empty after it. 0 or -errno: then the -wal is still needed. */
 int writer_close(struct writer *writer);
 

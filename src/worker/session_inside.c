@@ -240,6 +240,8 @@ static int close_session(struct session_inside *session, void *const states[])
 	write_signals(session, AT_CLOSE, 0, states);
 	if (session->next.writer)
 		close_file(&session->next); /* it has nothing, and is removed */
+	/* Of the last file alone: while others are closed, records come in. */
+	writer_total(session->file.writer);
 	return close_file(&session->file);
 }
 
