@@ -14,6 +14,7 @@
 #include "../base/log.h"
 #include "../base/person.h"
 #include "../base/text.h"
+#include "../store/process_filter.h"
 #include "../store/profile_reader.h"
 #include "../store/reader.h"
 #include "reader_process.h"
@@ -37,6 +38,15 @@ static const char usage_options[] =
 	"                       for all states that begin so\n"
 	"  -p, --pid PID        export these processes only, comma-separated\n"
 	"  -t, --tid TID        export these threads only, comma-separated\n"
+	"  --comm NAME          export processes with these names only; this and the next\n"
+	"                       ones are comma-separated, * and ? are patterns, and where\n"
+	"                       several are given, all must fit\n"
+	"  --exe PATH           export these executables, by path or file name\n"
+	"  --service NAME       export these services only\n"
+	"  --container ID       export these containers only: ids, or beginnings\n"
+	"  --pod UID            export these pods only: uids, or beginnings\n"
+	"  --cgroup PATH        export these cgroups and what is below them only\n"
+	"  --user USER          export processes of these users only: names or numbers\n"
 	"  --kernel             export the kernel's own threads too\n"
 	"  --weight UNIT        weigh stacks by ns (time) or count (samples); default:\n"
 	"                       count for folded, ns for the others (pprof has both)\n"
@@ -215,6 +225,9 @@ static int export_session(const void *context)
 	if (err)
 		return EXIT_FAILED;
 	err = windows_of_part(session_db(session), &options->part, &options->windows);
+	if (!err)
+		err = process_filter_read(session_db(session), &options->part);
+	options->filter.chosen = options->part.chosen;
 	if (!err && options->exporter->is_of_one_kind && !options->filter.one_kind)
 		err = choose_kind(session_db(session), options);
 	if (!err)
@@ -229,6 +242,7 @@ static int export_session(const void *context)
 				  strerror(-err));
 		profile_free(&profile);
 	}
+	process_filter_free(&options->part);
 	session_close(session);
 	return err ? EXIT_FAILED : EXIT_OK;
 }
