@@ -36,7 +36,7 @@ static const char usage[] =
 	"  FILE@10s-1m      ask a part: the whole windows in it; also @1.5s-, @-500ms,\n"
 	"                   @10-20 (seconds)\n"
 	"  --list           list views and tables with their columns, what one row is,\n"
-	"                   and what fills those that are empty\n"
+	"                   and what fills those that are empty; also with --json\n"
 	"  --csv            print CSV, with a line of names\n"
 	"  --json           print JSON: an array of objects\n"
 	"  --limit-rows N   print N rows at most (default 1000; with --csv and --json\n"
@@ -196,7 +196,7 @@ static int query_session(const void *context)
 		err = -EIO;
 	}
 	if (!err && options->list)
-		query_list(session_db(session),
+		query_list(session_db(session), options->print.format == QUERY_JSON,
 			   options->print.columns ? options->print.columns : LIST_COLUMNS, stdout);
 	else if (!err)
 		err = ask(session_db(session), options);

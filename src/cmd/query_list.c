@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query_list.h"
 
-#include <stdbool.h>
+#include <jansson.h>
 #include <string.h>
 
 #include "../base/utf8.h"
@@ -17,6 +17,15 @@ struct listing {
 	sqlite3 *db;
 	int columns;
 	FILE *out;
+	json_t *entries; /* of JSON; NULL: text */
+};
+
+/* What is listed; columns is empty where there are none. */
+struct entry {
+	const char *type, *name, *about;
+	const char *missing;   /* why it has no rows; "": it has some */
+	const char *filled_by; /* what to do then; "": nothing */
+	char columns[4096];    /* "one, two, three" */
 };
 
 /* Words of a text, as lines of the page's width. */
@@ -40,36 +49,66 @@ static void print_wrapped(const struct listing *listing, int at, int indent, con
 	fputc('\n', listing->out);
 }
 
-static void print_columns(const struct listing *listing, const char *name)
+static void print_entry(const struct listing *listing, const struct entry *entry)
+{
+	bool has_remedy = *entry->filled_by;
+	char line[512];
+	int at = fprintf(listing->out, "  %-*s ", NAME_COLUMNS, entry->name);
+
+	snprintf(line, sizeof(line), "%s%s%s%s%s%s", entry->about, *entry->missing ? " (" : "",
+		 entry->missing, has_remedy ? "; filled by dwell " : "", entry->filled_by,
+		 *entry->missing ? ")" : "");
+	print_wrapped(listing, at, NAME_COLUMNS + 3, line);
+	if (!*entry->columns)
+		return;
+	fprintf(listing->out, "%*s", INDENT, "");
+	print_wrapped(listing, INDENT, INDENT, entry->columns);
+}
+
+static json_t *split(const char *columns)
+{
+	json_t *list = json_array();
+
+	while (*columns) {
+		size_t length = strcspn(columns, ",");
+
+		json_array_append_new(list, json_stringn(columns, length));
+		columns += length;
+		columns += *columns ? strlen(", ") : 0;
+	}
+	return list;
+}
+
+static void add_entry(const struct listing *listing, const struct entry *entry)
+{
+	if (!listing->entries)
+		print_entry(listing, entry);
+	else
+		json_array_append_new(
+			listing->entries,
+			json_pack("{s:s, s:s, s:s, s:b, s:s, s:o}", "type", entry->type, "name",
+				  entry->name, "about", entry->about, "has_rows", !*entry->missing,
+				  "filled_by", entry->filled_by, "columns", split(entry->columns)));
+}
+
+static void read_columns(const struct listing *listing, struct entry *entry)
 {
 	sqlite3_stmt *row = NULL;
-	char list[4096] = "", column[128], shown[256];
-	char *sql = sqlite3_mprintf("PRAGMA table_info(%Q)", name);
+	char column[128], shown[256];
+	char *sql = sqlite3_mprintf("PRAGMA table_info(%Q)", entry->name);
 	size_t used = 0;
 
+	entry->columns[0] = '\0';
 	if (sql && !sqlite3_prepare_v2(listing->db, sql, -1, &row, NULL))
-		while (sqlite3_step(row) == SQLITE_ROW && used < sizeof(list)) {
+		while (sqlite3_step(row) == SQLITE_ROW && used < sizeof(entry->columns)) {
 			query_text(row, 1, column, sizeof(column));
 			utf8_escape(shown, sizeof(shown), column);
-			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+			used += (size_t)snprintf(entry->columns + used,
+						 sizeof(entry->columns) - used, "%s%s",
 						 used ? ", " : "", shown);
 		}
 	sqlite3_finalize(row);
 	sqlite3_free(sql);
-	if (!*list)
-		return;
-	fprintf(listing->out, "%*s", INDENT, "");
-	print_wrapped(listing, INDENT, INDENT, list);
-}
-
-static void print_entry(const struct listing *listing, const char *name, const char *about,
-			const char *note)
-{
-	char line[512];
-	int at = fprintf(listing->out, "  %-*s ", NAME_COLUMNS, name);
-
-	snprintf(line, sizeof(line), "%s%s", about, note);
-	print_wrapped(listing, at, NAME_COLUMNS + 3, line);
 }
 
 /* Has what follows FROM any row? Also true of what cannot be read: its reader will say why. */
@@ -85,65 +124,72 @@ static bool has_rows(sqlite3 *db, const char *from)
 	return has;
 }
 
-static void list_view(const struct listing *listing, const struct session_view *view)
+static bool is_there(sqlite3 *db, const char *view)
 {
-	char note[160] = "";
+	sqlite3_stmt *trial = NULL;
+	char *sql = sqlite3_mprintf("SELECT * FROM temp.%s", view);
+	bool is = sql && !sqlite3_prepare_v2(db, sql, -1, &trial, NULL);
 
-	if (sqlite3_table_column_metadata(listing->db, "temp", view->name, NULL, NULL, NULL, NULL,
-					  NULL, NULL)) {
-		sqlite3_stmt *trial = NULL;
-		char *sql = sqlite3_mprintf("SELECT * FROM temp.%s", view->name);
-		bool is_there = sql && !sqlite3_prepare_v2(listing->db, sql, -1, &trial, NULL);
-
-		sqlite3_finalize(trial);
-		sqlite3_free(sql);
-		if (!is_there) {
-			print_entry(listing, view->name, view->about,
-				    " (not in this session: an older dwell wrote it)");
-			return;
-		}
-	}
-	if (*view->rows && !has_rows(listing->db, view->rows))
-		snprintf(note, sizeof(note), " (empty here; filled by dwell %s)", view->filled_by);
-	print_entry(listing, view->name, view->about, note);
-	print_columns(listing, view->name);
+	sqlite3_finalize(trial);
+	sqlite3_free(sql);
+	return is;
 }
 
-/* The signal that a table belongs to, if it is one that people choose; NULL: another. */
-static const char *signal_of(const struct table *table)
+static void list_view(const struct listing *listing, const struct session_view *view)
 {
+	struct entry entry = {"view", view->name, view->about, "", "", ""};
+
+	if (!is_there(listing->db, view->name)) {
+		entry.missing = "not in this session: an older dwell wrote it";
+	} else if (*view->rows && !has_rows(listing->db, view->rows)) {
+		entry.missing = "empty here";
+		entry.filled_by = view->filled_by;
+	}
+	read_columns(listing, &entry);
+	add_entry(listing, &entry);
+}
+
+/* How to fill a table of a signal that people choose; "": it is another's. */
+static void name_remedy(const struct table *table, char *to, size_t size)
+{
+	*to = '\0';
 	for (int id = 0; id < SIGNAL_LIMIT; id++) {
 		const struct signal *signal = signal_rows[id].signal;
 
-		for (size_t i = 0; signal && i < signal->table_count; i++)
-			if (&signal->tables[i] == table && signal->view)
-				return signal_rows[id].name;
+		for (size_t i = 0; signal && signal->view && i < signal->table_count; i++)
+			if (&signal->tables[i] == table)
+				snprintf(to, size, "record -s %s", signal_rows[id].name);
 	}
-	return NULL;
 }
 
 static bool list_table(const struct table *table, void *context)
 {
 	const struct listing *listing = context;
-	const char *signal = signal_of(table);
-	char note[128] = "";
+	struct entry entry = {"table", table->name, table->about, "", "", ""};
+	char remedy[64];
 
-	if (!has_rows(listing->db, table->name) && signal)
-		snprintf(note, sizeof(note), " (empty here; filled by dwell record -s %s)", signal);
-	else if (!has_rows(listing->db, table->name))
-		snprintf(note, sizeof(note), " (empty here)");
-	print_entry(listing, table->name, table->about, note);
-	print_columns(listing, table->name);
+	name_remedy(table, remedy, sizeof(remedy));
+	if (!has_rows(listing->db, table->name)) {
+		entry.missing = "empty here";
+		entry.filled_by = remedy;
+	}
+	read_columns(listing, &entry);
+	add_entry(listing, &entry);
 	return true;
 }
 
-void query_list(sqlite3 *db, int columns, FILE *out)
+void query_list(sqlite3 *db, bool is_json, int columns, FILE *out)
 {
-	struct listing listing = {db, columns, out};
+	struct listing listing = {db, columns, out, is_json ? json_array() : NULL};
 
-	fputs("VIEWS: a row per\n", out);
+	fputs(is_json ? "" : "VIEWS: a row per\n", out);
 	for (size_t i = 0; i < session_view_count; i++)
 		list_view(&listing, &session_views[i]);
-	fputs("\nTABLES: a row per\n", out);
+	fputs(is_json ? "" : "\nTABLES: a row per\n", out);
 	tables_each(list_table, &listing);
+	if (!is_json)
+		return;
+	json_dumpf(listing.entries, out, JSON_INDENT(1) | JSON_ENSURE_ASCII);
+	fputc('\n', out);
+	json_decref(listing.entries);
 }

@@ -7,9 +7,10 @@
 #define DWELL_CMD_QUERY_LIST_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdio.h>
 
-/* With the views made (src/store/views.h). */
-void query_list(sqlite3 *db, int columns, FILE *out);
+/* With the views made (src/store/views.h). Text is as wide as columns says. */
+void query_list(sqlite3 *db, bool is_json, int columns, FILE *out);
 
 #endif

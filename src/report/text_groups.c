@@ -9,15 +9,16 @@
 #include "text.h"
 #include "text_where.h"
 
-#define NAME_LEAST   16
-#define NAME_MOST    40
-#define GROUPS_SHOWN 20
-#define BUSY_SHARE   1000 /* of all work: a group with less is not worth a line */
-#define ALWAYS_SHOWN 3
+#define NAME_LEAST    16
+#define OTHER_COLUMNS 58 /* of a line, beside the name: numbers, the bar and a state */
+#define GROUPS_SHOWN  20
+#define BUSY_SHARE    1000 /* of all work: a group with less is not worth a line */
+#define ALWAYS_SHOWN  3
 
-static int name_columns(const struct hash *groups, size_t shown)
+/* As much as names need, and the numbers and a state leave; where nothing is cut, all of it. */
+static int name_columns(const struct page *page, const struct hash *groups, size_t shown)
 {
-	int most = NAME_LEAST;
+	int most = NAME_LEAST, room = page->columns - OTHER_COLUMNS;
 
 	for (size_t i = 0; i < shown; i++) {
 		const struct process_group *group = hash_item(groups, i);
@@ -25,7 +26,9 @@ static int name_columns(const struct hash *groups, size_t shown)
 
 		most = columns > most ? columns : most;
 	}
-	return most < NAME_MOST ? most : NAME_MOST;
+	if (page->whole || most <= room)
+		return most;
+	return room > NAME_LEAST ? room : NAME_LEAST;
 }
 
 static void print_group(const struct digest *digest, const struct page *page,
@@ -70,7 +73,7 @@ int text_groups(const struct digest *digest, const struct page *page)
 	for (const char *at = groups_by(digest); *at; at++)
 		format_add(heading, sizeof(heading), "%c", toupper((unsigned char)*at));
 	shown = count_shown(digest, &groups);
-	room = name_columns(&groups, shown);
+	room = name_columns(page, &groups, shown);
 	page_heading(page, heading,
 		     "  # cpu  = waits for a CPU  - blocked  . idle  ? unattributed");
 	fprintf(page->out, "%s  %-*s %5s %6s %8s %*s mostly%s\n", page_ink(page, INK_FAINT), room,

@@ -182,11 +182,13 @@ static int tell_nearest(const struct reading *reading, int key)
 {
 	const char *typed = reading->part->keys[key];
 	char list[NEAREST * VALUE_BYTES] = "", first[VALUE_BYTES];
+	unsigned int limit;
 	struct hash values;
 	size_t used = 0;
 
 	text_copy(first, sizeof(first), typed);
 	first[strcspn(first, ",")] = '\0';
+	limit = 1 + (unsigned int)strlen(first) / 3;
 	hash_init(&values, sizeof(struct near), VALUE_BYTES, VALUES_MAX);
 	for (size_t i = 0; i < reading->candidates.count; i++) {
 		const struct candidate *candidate = hash_item(&reading->candidates, i);
@@ -201,9 +203,14 @@ static int tell_nearest(const struct reading *reading, int key)
 	if (values.count)
 		qsort(values.items, values.count, sizeof(struct near), by_distance);
 	for (size_t i = 0; i < values.count && i < NEAREST; i++) {
+		const struct near *near = hash_item(&values, i), *nearest = hash_item(&values, 0);
 		char shown[VALUE_BYTES];
 
-		utf8_escape(shown, sizeof(shown), ((struct near *)hash_item(&values, i))->value);
+		/* Where one is written alike, those that are not are no help. */
+		if (nearest->distance <= limit && near->distance > limit)
+			break;
+
+		utf8_escape(shown, sizeof(shown), near->value);
 		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
 					 shown);
 	}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sql.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -55,6 +54,23 @@ static int tell(const struct run *run, int code)
 	return -EINVAL;
 }
 
+/* Is there another statement? Blanks and comments are none. */
+static bool has_more(sqlite3 *db, const char *rest)
+{
+	sqlite3_stmt *next = NULL;
+	bool has = false;
+
+	while (!has && rest && *rest) {
+		const char *at = rest;
+
+		has = sqlite3_prepare_v2(db, at, -1, &next, &rest) || next;
+		sqlite3_finalize(next);
+		if (rest == at)
+			break;
+	}
+	return has;
+}
+
 static int prepare(const struct run *run, const char *text, sqlite3_stmt **ret_row)
 {
 	const char *rest = NULL;
@@ -62,9 +78,7 @@ static int prepare(const struct run *run, const char *text, sqlite3_stmt **ret_r
 
 	if (code)
 		return tell(run, code);
-	while (rest && (isspace((unsigned char)*rest) || *rest == ';'))
-		rest++;
-	if (!*ret_row || (rest && *rest)) {
+	if (!*ret_row || has_more(run->db, rest)) {
 		log_error("dwell query takes one SELECT, %s; %s",
 			  *ret_row ? "and there is more after it" : "and there is none", run->hint);
 		return -EINVAL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "views.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "../base/cleanup.h"
@@ -173,22 +174,44 @@ static int make_dictionaries(sqlite3 *db)
 	return code;
 }
 
-/* One over a column that an older session lacks is made, but cannot be used. */
-static int make_view(sqlite3 *db, const struct session_view *view)
+/* One over a column that an older session lacks is made, but cannot be used: -1 if it is dropped.
+ */
+static int try_view(sqlite3 *db, const struct session_view *view)
 {
-	int code = create(db, "TEMP", view);
+	char *sql = sqlite3_mprintf("SELECT * FROM temp.%s", view->name);
 	sqlite3_stmt *trial = NULL;
-	char *sql;
+	int code = sql ? sqlite3_prepare_v2(db, sql, -1, &trial, NULL) : SQLITE_NOMEM;
 
-	if (code)
-		return code;
-	sql = sqlite3_mprintf("SELECT * FROM temp.%s", view->name);
-	code = sql ? sqlite3_prepare_v2(db, sql, -1, &trial, NULL) : SQLITE_NOMEM;
 	sqlite3_finalize(trial);
 	sqlite3_free(sql);
 	if (code != SQLITE_ERROR)
 		return code;
-	return execute(db, sqlite3_mprintf("DROP VIEW temp.%s", view->name));
+	code = execute(db, sqlite3_mprintf("DROP VIEW temp.%s", view->name));
+	return code ? code : -1;
+}
+
+static int make_views(sqlite3 *db)
+{
+	bool is_there[ARRAY_SIZE(session_views)] = {0}, is_dropped = true;
+	int code = SQLITE_OK;
+
+	for (size_t i = 0; !code && i < session_view_count; i++) {
+		code = create(db, "TEMP", &session_views[i]);
+		is_there[i] = !code;
+	}
+	/* What uses one that is dropped is dropped too, wherever it stands. */
+	while (!code && is_dropped) {
+		is_dropped = false;
+		for (size_t i = 0; !code && i < session_view_count; i++) {
+			code = is_there[i] ? try_view(db, &session_views[i]) : 0;
+			if (code != -1)
+				continue;
+			is_there[i] = false;
+			is_dropped = true;
+			code = SQLITE_OK;
+		}
+	}
+	return code;
 }
 
 int views_make(sqlite3 *db, const struct windows *part)
@@ -200,7 +223,5 @@ int views_make(sqlite3 *db, const struct windows *part)
 		making.code = make_details(db);
 	if (!making.code)
 		making.code = make_dictionaries(db);
-	for (size_t i = 0; !making.code && i < session_view_count; i++)
-		making.code = make_view(db, &session_views[i]);
-	return making.code;
+	return making.code ? making.code : make_views(db);
 }

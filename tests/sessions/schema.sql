@@ -53,3 +53,9 @@ CREATE TABLE connections (id INTEGER PRIMARY KEY, window, pid, start_ns, directi
 	end_ns, connect_ns, accept_wait_ns, lifetime_ns, reply_ns, sent_bytes, received_bytes, retransmits, rtt_ns,
 	min_rtt_ns, cwnd, mss_bytes, receive_buffer_bytes, send_buffer_bytes, drops, ended, error);
 CREATE TABLE block_regions (device, region, bytes, over_bytes, requests, PRIMARY KEY (device, region));
+CREATE TABLE details (signal, id, name, PRIMARY KEY (signal, id));
+CREATE TABLE thread_states (thread, state, ns, count);
+CREATE TABLE thread_causes (thread, state, call, object, holder, waker, waker_kind, ns, count);
+CREATE TABLE window_states (window, state, ns, count);
+CREATE TABLE stack_sums (kind, stack, count, weight_ns);
+CREATE TABLE thread_calls (thread_tid, thread_start_ns, thread_begin_ns, call, count, failed, cpu_ns, total_ns);
