@@ -188,7 +188,7 @@ static int tell_nearest(const struct reading *reading, int key)
 
 	text_copy(first, sizeof(first), typed);
 	first[strcspn(first, ",")] = '\0';
-	limit = 1 + (unsigned int)strlen(first) / 3;
+	limit = 1 + (unsigned int)strlen(first) / 4;
 	hash_init(&values, sizeof(struct near), VALUE_BYTES, VALUES_MAX);
 	for (size_t i = 0; i < reading->candidates.count; i++) {
 		const struct candidate *candidate = hash_item(&reading->candidates, i);
