@@ -170,10 +170,10 @@ static int ask(sqlite3 *db, struct options *options)
 		 options->path);
 	err = sql_run(db, options->sql, &options->limits, hint, query_print_columns,
 		      query_print_row, print, &answer);
-	if (!err) {
-		query_print_end(print);
+	if (!err)
+		err = query_print_end(print);
+	if (!err)
 		tell_limits(options, &answer);
-	}
 	query_print_free(print);
 	return err;
 }
@@ -190,16 +190,18 @@ static int query_session(const void *context)
 		return EXIT_FAILED;
 	err = windows_of_part(session_db(session), &options->part, &windows);
 	code = err ? 0 : views_make(session_db(session), &windows);
+	if (!err && !code && options->list)
+		code = query_list(session_db(session), options->print.format == QUERY_JSON,
+				  options->print.columns ? options->print.columns : LIST_COLUMNS,
+				  stdout);
+	else if (!err && !code)
+		err = ask(session_db(session), options);
 	if (code) {
-		log_error("cannot make the views of %s: %s; is the file damaged?", options->path,
-			  sqlite3_errstr(code));
+		log_error("cannot read the tables of %s: %s; %s", options->path,
+			  sqlite3_errstr(code),
+			  code == SQLITE_NOMEM ? "free some memory" : "is the file damaged?");
 		err = -EIO;
 	}
-	if (!err && options->list)
-		query_list(session_db(session), options->print.format == QUERY_JSON,
-			   options->print.columns ? options->print.columns : LIST_COLUMNS, stdout);
-	else if (!err)
-		err = ask(session_db(session), options);
 	session_close(session);
 	return err ? EXIT_FAILED : EXIT_OK;
 }

@@ -6,6 +6,7 @@
 
 #include "../base/utf8.h"
 #include "../model/signal.h"
+#include "../report/json.h"
 #include "../store/query.h"
 #include "../store/tables.h"
 #include "../store/views.h"
@@ -18,6 +19,7 @@ struct listing {
 	int columns;
 	FILE *out;
 	json_t *entries; /* of JSON; NULL: text */
+	int code;	 /* of SQLite, if it failed */
 };
 
 /* What is listed; columns is empty where there are none. */
@@ -91,57 +93,69 @@ static void add_entry(const struct listing *listing, const struct entry *entry)
 				  "filled_by", entry->filled_by, "columns", split(entry->columns)));
 }
 
-static void read_columns(const struct listing *listing, struct entry *entry)
+/* A statement, or NULL: it is wrong, or, with the code, it could not be made. */
+static sqlite3_stmt *prepare(struct listing *listing, char *sql)
 {
 	sqlite3_stmt *row = NULL;
+	int code = sql ? sqlite3_prepare_v2(listing->db, sql, -1, &row, NULL) : SQLITE_NOMEM;
+
+	sqlite3_free(sql);
+	if (code && code != SQLITE_ERROR)
+		listing->code = code;
+	return row;
+}
+
+/* Is there another row? */
+static bool step(struct listing *listing, sqlite3_stmt *row)
+{
+	int code = row ? sqlite3_step(row) : SQLITE_DONE;
+
+	if (code != SQLITE_ROW && code != SQLITE_DONE)
+		listing->code = code;
+	return code == SQLITE_ROW;
+}
+
+static void read_columns(struct listing *listing, struct entry *entry)
+{
+	sqlite3_stmt *row = prepare(listing, sqlite3_mprintf("PRAGMA table_info(%Q)", entry->name));
 	char column[128], shown[256];
-	char *sql = sqlite3_mprintf("PRAGMA table_info(%Q)", entry->name);
 	size_t used = 0;
 
 	entry->columns[0] = '\0';
-	if (sql && !sqlite3_prepare_v2(listing->db, sql, -1, &row, NULL))
-		while (sqlite3_step(row) == SQLITE_ROW && used < sizeof(entry->columns)) {
-			query_text(row, 1, column, sizeof(column));
-			utf8_escape(shown, sizeof(shown), column);
-			used += (size_t)snprintf(entry->columns + used,
-						 sizeof(entry->columns) - used, "%s%s",
-						 used ? ", " : "", shown);
-		}
+	while (used < sizeof(entry->columns) && step(listing, row)) {
+		query_text(row, 1, column, sizeof(column));
+		utf8_escape(shown, sizeof(shown), column);
+		used += (size_t)snprintf(entry->columns + used, sizeof(entry->columns) - used,
+					 "%s%s", used ? ", " : "", shown);
+	}
 	sqlite3_finalize(row);
-	sqlite3_free(sql);
 }
 
-/* Has what follows FROM any row? Also true of what cannot be read: its reader will say why. */
-static bool has_rows(sqlite3 *db, const char *from)
+/* Has what follows FROM any row? */
+static bool has_rows(struct listing *listing, const char *from)
 {
-	sqlite3_stmt *row = NULL;
-	char *sql = sqlite3_mprintf("SELECT 1 FROM %s LIMIT 1", from);
-	bool has = !sql || sqlite3_prepare_v2(db, sql, -1, &row, NULL) ||
-		   sqlite3_step(row) != SQLITE_DONE;
+	sqlite3_stmt *row = prepare(listing, sqlite3_mprintf("SELECT 1 FROM %s LIMIT 1", from));
+	bool has = step(listing, row);
 
 	sqlite3_finalize(row);
-	sqlite3_free(sql);
 	return has;
 }
 
-static bool is_there(sqlite3 *db, const char *view)
+static bool is_there(struct listing *listing, const char *view)
 {
-	sqlite3_stmt *trial = NULL;
-	char *sql = sqlite3_mprintf("SELECT * FROM temp.%s", view);
-	bool is = sql && !sqlite3_prepare_v2(db, sql, -1, &trial, NULL);
+	sqlite3_stmt *trial = prepare(listing, sqlite3_mprintf("SELECT * FROM temp.%s", view));
 
 	sqlite3_finalize(trial);
-	sqlite3_free(sql);
-	return is;
+	return trial != NULL;
 }
 
-static void list_view(const struct listing *listing, const struct session_view *view)
+static void list_view(struct listing *listing, const struct session_view *view)
 {
 	struct entry entry = {"view", view->name, view->about, "", "", ""};
 
-	if (!is_there(listing->db, view->name)) {
+	if (!is_there(listing, view->name)) {
 		entry.missing = "not in this session: an older dwell wrote it";
-	} else if (*view->rows && !has_rows(listing->db, view->rows)) {
+	} else if (*view->rows && !has_rows(listing, view->rows)) {
 		entry.missing = "empty here";
 		entry.filled_by = view->filled_by;
 	}
@@ -164,12 +178,12 @@ static void name_remedy(const struct table *table, char *to, size_t size)
 
 static bool list_table(const struct table *table, void *context)
 {
-	const struct listing *listing = context;
+	struct listing *listing = context;
 	struct entry entry = {"table", table->name, table->about, "", "", ""};
 	char remedy[64];
 
 	name_remedy(table, remedy, sizeof(remedy));
-	if (!has_rows(listing->db, table->name)) {
+	if (!has_rows(listing, table->name)) {
 		entry.missing = "empty here";
 		entry.filled_by = remedy;
 	}
@@ -178,18 +192,21 @@ static bool list_table(const struct table *table, void *context)
 	return true;
 }
 
-void query_list(sqlite3 *db, bool is_json, int columns, FILE *out)
+int query_list(sqlite3 *db, bool is_json, int columns, FILE *out)
 {
-	struct listing listing = {db, columns, out, is_json ? json_array() : NULL};
+	struct listing listing = {db, columns, out, NULL, 0};
 
+	json_watch_memory();
+	listing.entries = is_json ? json_array() : NULL;
 	fputs(is_json ? "" : "VIEWS: a row per\n", out);
 	for (size_t i = 0; i < session_view_count; i++)
 		list_view(&listing, &session_views[i]);
 	fputs(is_json ? "" : "\nTABLES: a row per\n", out);
 	tables_each(list_table, &listing);
-	if (!is_json)
-		return;
-	json_dumpf(listing.entries, out, JSON_INDENT(1) | JSON_ENSURE_ASCII);
-	fputc('\n', out);
+	if (is_json && !json_has_lacked_memory()) {
+		json_dumpf(listing.entries, out, JSON_INDENT(1) | JSON_ENSURE_ASCII);
+		fputc('\n', out);
+	}
 	json_decref(listing.entries);
+	return json_has_lacked_memory() ? SQLITE_NOMEM : listing.code;
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* With the views made (src/store/views.h). Text is as wide as columns says. */
-void query_list(sqlite3 *db, bool is_json, int columns, FILE *out);
+/* With the views made (src/store/views.h). Text is as wide as columns says: an SQLite code. */
+int query_list(sqlite3 *db, bool is_json, int columns, FILE *out);
 
 #endif

@@ -13,7 +13,7 @@
 #include "../base/utf8.h"
 #include "../store/query.h"
 
-#define COLUMN_LEAST 16 /* of a text that is shortened */
+#define COLUMN_LEAST 20 /* of a text that is shortened */
 #define GAP	     2
 
 /* --- cells --- */
@@ -215,15 +215,13 @@ static void print_cell(const struct query_print *print, int column, const char *
 		fprintf(print->out, "%*s", (int)(width - columns), "");
 }
 
-static void print_table(const struct query_print *print)
+static int print_table(const struct query_print *print)
 {
 	size_t rows = print->cell_count / (size_t)print->width;
 	_cleanup_free_ size_t *widths = calloc((size_t)print->width, sizeof(*widths));
 
-	if (!widths) {
-		lack_memory();
-		return;
-	}
+	if (!widths)
+		return lack_memory();
 	for (int i = 0; i < print->width; i++) {
 		widths[i] = utf8_columns(print->names[i]);
 		for (size_t r = 0; r < rows; r++) {
@@ -242,6 +240,7 @@ static void print_table(const struct query_print *print)
 			print_cell(print, i, cell_at(print, r, i), widths[i]);
 		fputc('\n', print->out);
 	}
+	return 0;
 }
 
 /* --- all of them --- */
@@ -301,12 +300,13 @@ int query_print_row(sqlite3_stmt *row, void *context)
 	return err;
 }
 
-void query_print_end(struct query_print *print)
+int query_print_end(struct query_print *print)
 {
 	if (print->format == QUERY_TABLE)
-		print_table(print);
-	else if (print->format == QUERY_JSON)
+		return print_table(print);
+	if (print->format == QUERY_JSON)
 		fputs(print->rows ? "\n]\n" : "[]\n", print->out);
+	return 0;
 }
 
 void query_print_free(struct query_print *print)

@@ -36,8 +36,8 @@ struct query_print {
 /* 0 or -ENOMEM, told. */
 int query_print_columns(sqlite3_stmt *row, void *print);
 int query_print_row(sqlite3_stmt *row, void *print);
-/* All that is left to print. */
-void query_print_end(struct query_print *print);
+/* All that is left to print: as above. */
+int query_print_end(struct query_print *print);
 void query_print_free(struct query_print *print);
 
 #endif

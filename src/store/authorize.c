@@ -201,18 +201,21 @@ static int authorize(void *context, int action, const char *first, const char *s
 	}
 }
 
-static bool is_temporary(sqlite3 *db, const char *name)
+static bool is_temporary(sqlite3 *db, const char *name, int *code)
 {
 	sqlite3_stmt *row = NULL;
-	bool is = false;
+	int step = SQLITE_DONE;
 
-	if (!sqlite3_prepare_v2(db, "SELECT 1 FROM temp.sqlite_schema WHERE name = ?", -1, &row,
-				NULL)) {
-		sqlite3_bind_text(row, 1, name, -1, SQLITE_STATIC);
-		is = sqlite3_step(row) == SQLITE_ROW;
-	}
+	*code = sqlite3_prepare_v2(db, "SELECT 1 FROM temp.sqlite_schema WHERE name = ?", -1, &row,
+				   NULL);
+	if (!*code)
+		*code = sqlite3_bind_text(row, 1, name, -1, SQLITE_STATIC);
+	if (!*code)
+		step = sqlite3_step(row);
+	if (step != SQLITE_ROW && step != SQLITE_DONE)
+		*code = step;
 	sqlite3_finalize(row);
-	return is;
+	return step == SQLITE_ROW;
 }
 
 static int list_tables(struct authorizer *authorizer)
@@ -230,8 +233,12 @@ static int list_tables(struct authorizer *authorizer)
 
 		code = SQLITE_OK;
 		/* A temporary view of the same name stands before a view of the file's. */
-		if (!name || (names == &authorizer->odd && is_temporary(authorizer->db, name)))
+		if (!name)
+			code = SQLITE_NOMEM;
+		else if (names == &authorizer->odd && is_temporary(authorizer->db, name, &code))
 			continue;
+		if (code)
+			break;
 		if (names->count == TABLES_MAX || strlen(name) >= NAME_BYTES)
 			code = SQLITE_TOOBIG; /* this is no session */
 		else
@@ -250,8 +257,9 @@ int authorize_begin(sqlite3 *db, struct authorizer **ret_authorizer)
 		return SQLITE_NOMEM;
 	authorizer->db = db;
 	/* Once, as SQLite declares its columns by a statement that is not allowed from here on. */
-	sqlite3_exec(db, "SELECT 1 FROM json_each('[]'), json_tree('[]')", NULL, NULL, NULL);
-	code = list_tables(authorizer);
+	code = sqlite3_exec(db, "SELECT 1 FROM json_each('[]'), json_tree('[]')", NULL, NULL, NULL);
+	if (!code)
+		code = list_tables(authorizer);
 	if (!code)
 		code = sqlite3_set_authorizer(db, authorize, authorizer);
 	if (code) {

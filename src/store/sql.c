@@ -40,7 +40,7 @@ static int tell(const struct run *run, int code)
 		return -ETIME;
 	}
 	if ((code & 0xff) == SQLITE_NOMEM) {
-		log_error("the query needs more than %lld MiB of memory; ask for less",
+		log_error("not enough memory for the query, which may use %lld MiB; ask for less",
 			  SQL_MEMORY_BYTES >> 20);
 		return -ENOMEM;
 	}

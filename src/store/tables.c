@@ -108,20 +108,22 @@ static const struct name_row syscalls[] = {
 
 #define NAME_COLUMNS "id INTEGER PRIMARY KEY, name TEXT, meaning TEXT"
 #define CALL_COLUMNS "call INTEGER PRIMARY KEY, name TEXT, meaning TEXT"
-#define DICTIONARY(name_, columns_)                                                                \
+#define DICTIONARY(name_, about_, columns_)                                                        \
 	{                                                                                          \
-		.table = {.name = #name_,                                                          \
-			  .about = "number of the contract, and its name",                         \
-			  .columns = (columns_),                                                   \
-			  .width = 3},                                                             \
+		.table = {.name = #name_, .about = (about_), .columns = (columns_), .width = 3},   \
 		.rows = name_, .count = ARRAY_SIZE(name_),                                         \
 	}
+#define CONTRACT "number of the contract, and its name"
 
 const struct dictionary store_dictionaries[DICTIONARY_COUNT] = {
-	DICTIONARY(states, NAME_COLUMNS),	DICTIONARY(contexts, NAME_COLUMNS),
-	DICTIONARY(object_kinds, NAME_COLUMNS), DICTIONARY(cpu_uses, NAME_COLUMNS),
-	DICTIONARY(sample_kinds, NAME_COLUMNS), DICTIONARY(stops, NAME_COLUMNS),
-	DICTIONARY(syscalls, CALL_COLUMNS),
+	DICTIONARY(states, CONTRACT, NAME_COLUMNS),
+	DICTIONARY(contexts, CONTRACT, NAME_COLUMNS),
+	DICTIONARY(object_kinds, CONTRACT, NAME_COLUMNS),
+	DICTIONARY(cpu_uses, CONTRACT, NAME_COLUMNS),
+	DICTIONARY(sample_kinds, CONTRACT, NAME_COLUMNS),
+	DICTIONARY(stops, CONTRACT, NAME_COLUMNS),
+	DICTIONARY(syscalls, "system call of this machine, and of its 32-bit programs",
+		   CALL_COLUMNS),
 };
 
 void tables_each(tables_fn *fn, void *context)

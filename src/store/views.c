@@ -47,10 +47,15 @@ struct making {
 	int code;
 };
 
-static bool has(sqlite3 *db, const char *table, const char *column)
+/* Has the file this table, and this column (NULL: any)? Where that cannot be told, *code is set. */
+static bool has(sqlite3 *db, const char *table, const char *column, int *code)
 {
-	return !sqlite3_table_column_metadata(db, "main", table, column, NULL, NULL, NULL, NULL,
-					      NULL);
+	int found = sqlite3_table_column_metadata(db, "main", table, column, NULL, NULL, NULL, NULL,
+						  NULL);
+
+	if (found && found != SQLITE_ERROR)
+		*code = found;
+	return !found;
 }
 
 /*
@@ -60,11 +65,14 @@ static bool has(sqlite3 *db, const char *table, const char *column)
 static int restrict_table(const struct making *making, const struct table *table)
 {
 	const struct windows *part = making->part;
-	const char *time = has(making->db, table->name, "ts_ns") ? "ts_ns" : NULL;
+	int code = 0;
+	const char *time = has(making->db, table->name, "ts_ns", &code) ? "ts_ns" : NULL;
 	const char *window = !strcmp(table->name, store_tables[TABLE_WINDOWS].name) ? "id"
-			     : has(making->db, table->name, "window")		    ? "window"
+			     : has(making->db, table->name, "window", &code)	    ? "window"
 										    : NULL;
 
+	if (code)
+		return code;
 	if (table->totals_of)
 		return execute(making->db, sqlite3_mprintf("CREATE TEMP VIEW %s AS SELECT * FROM "
 							   "main.%s WHERE 0",
@@ -88,11 +96,12 @@ static int restrict_table(const struct making *making, const struct table *table
 static bool make_table(const struct table *table, void *context)
 {
 	struct making *making = context;
+	bool is_there = has(making->db, table->name, NULL, &making->code);
 
-	if (!has(making->db, table->name, NULL))
+	if (!making->code && !is_there)
 		making->code = execute(making->db, sqlite3_mprintf("CREATE TEMP TABLE %s (%s)",
 								   table->name, table->columns));
-	else if (making->part->is_slice)
+	else if (!making->code && making->part->is_slice)
 		making->code = restrict_table(making, table);
 	return !making->code;
 }
@@ -155,7 +164,7 @@ static int make_dictionary(sqlite3 *db, const struct dictionary *dictionary)
 
 		add_temporary(&sink.sink, table, cells);
 	}
-	if (!sink.code && has(db, table->name, "meaning"))
+	if (!sink.code && has(db, table->name, "meaning", &sink.code))
 		sink.code = execute(db, sqlite3_mprintf("INSERT OR IGNORE INTO temp.%s SELECT id, "
 							"name, meaning FROM main.%s",
 							table->name, table->name));

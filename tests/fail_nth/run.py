@@ -57,8 +57,11 @@ COMMANDS = {
     "svg": ["export", "-f", "svg", "../" + SESSION],
     "speedscope": ["export", "-f", "speedscope", "../" + SESSION],
     "folded": ["export", "-f", "folded", "--kind", "cpu", "../" + SESSION],
+    "query": ["query", "../" + SESSION, "SELECT * FROM ledger_by_service"],
+    "filter": ["report", "--comm", "*", "--group-by", "exe", "../" + SESSION],
 }
-READERS = ["report", "json", "stacks", "pprof", "svg", "speedscope", "folded"]  # of a session: the same output each time
+# Of a session: the same output each time.
+READERS = ["report", "json", "stacks", "pprof", "svg", "speedscope", "folded", "query", "filter"]
 
 ERRNOS = {
     "open": ["EMFILE", "ENOMEM", "EIO", "EINTR"],
