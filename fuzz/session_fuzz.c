@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A session from elsewhere, opened as dwell opens it; then its tables are read. The input is a list
- * of changes to a sound session: a place, of the file and its -wal one after the other, and the
- * bytes that stand there instead. An odd size means a session whose writer was killed.
+ * A session from elsewhere, opened as dwell opens it; then its tables are read, and its views. The
+ * input is a list of changes to a sound session: a place, of the file and its -wal one after the
+ * other, and the bytes that stand there instead. An odd size means a session whose writer was
+ * killed.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -11,13 +12,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../src/base/clock.h"
 #include "../src/base/log.h"
 #include "../src/store/files.h"
 #include "../src/store/reader.h"
+#include "../src/store/sql.h"
 #include "../src/store/tables.h"
+#include "../src/store/views.h"
 #include "../src/store/writer.h"
 
 #define ROWS_READ_MAX 10000
+#define VIEWS_APART   5 /* one in so many is asked each time: making them takes longer */
 #define CHANGE_BYTES  8 /* where: 4, what: 4 */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -93,6 +98,31 @@ static void read_all(sqlite3 *db, const char *table)
 	sqlite3_finalize(query);
 }
 
+static int take(sqlite3_stmt *row, void *context)
+{
+	(void)context;
+	for (int i = 0; i < sqlite3_column_count(row); i++)
+		sqlite3_column_text(row, i);
+	return 0;
+}
+
+/* The views of dwell query, of all of it or of a part, and a few of them asked. */
+static void ask_views(sqlite3 *db, size_t size)
+{
+	const struct sql_limits limits = {.time_ns = 50 * NS_PER_MS, .rows = 100};
+	const struct windows part = {
+		.is_slice = size % 3 == 0, .first = 1, .last = 3, .begin_ns = 1, .end_ns = 4};
+	struct sql_reading answer;
+	char sql[128];
+
+	if (views_make(db, &part))
+		return;
+	for (size_t i = size % VIEWS_APART; i < session_view_count; i += VIEWS_APART) {
+		snprintf(sql, sizeof(sql), "SELECT * FROM %s", session_views[i].name);
+		sql_run(db, sql, &limits, "", take, take, NULL, &answer);
+	}
+}
+
 static void change(uint8_t *image, size_t image_size, const uint8_t *data, size_t size)
 {
 	for (; size >= CHANGE_BYTES; data += CHANGE_BYTES, size -= CHANGE_BYTES) {
@@ -120,6 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!session_open_fds(db_fd, wal_fd, "fuzz", &session)) {
 		for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 			read_all(session_db(session), tables[i]);
+		ask_views(session_db(session), size);
 		session_close(session);
 	}
 	close(db_fd);

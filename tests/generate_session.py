@@ -149,8 +149,6 @@ def write_kernel_counts(db, state):
 def write_sums(db):
     """What dwell adds up while it writes a long session."""
     def add_up(name, table, keys, sums):
-        names = [sum.rsplit(" ", 1)[1] for sum in sums]
-        db.execute(f"CREATE TABLE {name} ({', '.join(keys + names)})")
         db.execute(f"INSERT INTO {name} SELECT {', '.join(keys + sums)} FROM {table} GROUP BY {', '.join(keys)}")
         db.execute(f"INSERT INTO meta SELECT 'sums.{name}', max(rowid) FROM {table}")
 

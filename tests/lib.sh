@@ -113,7 +113,7 @@ no_contradictions() {
 
 # documented_tables: the session's tables as docs/session.md has them, "table column column ...", sorted
 documented_tables() {
-	awk -F'|' '/^## Tables/ { on = 1 } /^## What/ { on = 0 } on && /^\| `/ {
+	awk -F'|' '/^## Tables/ { on = 1 } /^## Views/ { on = 0 } on && /^\| `/ {
 		gsub(/\([^)]*\)/, "", $4)
 		gsub(/[`,]/, "", $2)
 		gsub(/[`,]/, "", $4)

@@ -18,6 +18,7 @@ static const char *const kind_names[OBJECT_COUNT] = {
 
 static const struct table tables[] = {
 	{.name = "objects",
+	 .about = "thing that was waited for, or listens",
 	 .columns = "id INTEGER PRIMARY KEY, kind INTEGER, name TEXT, pid INTEGER",
 	 .width = 4},
 };

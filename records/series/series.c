@@ -16,12 +16,14 @@ enum { TABLE_SERIES, TABLE_VALUES };
 
 static const struct table tables[] = {
 	[TABLE_SERIES] = {.name = "series",
+			  .about = "thing that a signal measures (-s)",
 			  .columns =
 				  "id INTEGER PRIMARY KEY, signal TEXT, kind TEXT, pid INTEGER, "
 				  "start_ns INTEGER, detail INTEGER, object INTEGER, more INTEGER",
 			  .width = 8,
 			  .object_columns = 1U << 6},
 	[TABLE_VALUES] = {.name = "series_values",
+			  .about = "window and series",
 			  .columns = "window INTEGER, series INTEGER, count INTEGER, sum INTEGER, "
 				     "max INTEGER, orphan_starts INTEGER, orphan_ends INTEGER, "
 				     "expired INTEGER, sum1 INTEGER, sum2 INTEGER, buckets TEXT",

@@ -9,6 +9,7 @@
 /* The whole of the file so far: a later row of a signal replaces the one before. */
 static const struct table tables[] = {
 	{.name = "shares",
+	 .about = "signal that was chosen",
 	 .columns = "signal TEXT PRIMARY KEY, places INTEGER, used INTEGER, folded INTEGER, "
 		    "lost INTEGER, unpaired INTEGER, slow_unspoken INTEGER",
 	 .width = 7},

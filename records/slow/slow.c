@@ -11,6 +11,7 @@
 #define PART(NAME, name) ", " #name "_ns INTEGER"
 static const struct table tables[] = {
 	{.name = "slow",
+	 .about = "event that took longer than --slow",
 	 .columns = "window INTEGER, ts_ns INTEGER, signal TEXT, kind TEXT, pid INTEGER, "
 		    "start_ns INTEGER, tid INTEGER, detail INTEGER, object INTEGER, more INTEGER, "
 		    "ns INTEGER, stack INTEGER, value0 INTEGER, value1 INTEGER" SLOW_PARTS(PART),

@@ -11,18 +11,22 @@ enum { TABLE_STACKS, TABLE_FRAMES, TABLE_INLINES, TABLE_MODULES };
 
 const struct table stack_tables[STACK_TABLE_COUNT] = {
 	[TABLE_STACKS] = {.name = "stacks",
+			  .about = "stack, or beginning of one",
 			  .columns = "id INTEGER PRIMARY KEY, parent INTEGER, frame INTEGER, "
 				     "depth INTEGER",
 			  .width = 4},
 	[TABLE_FRAMES] = {.name = "frames",
+			  .about = "address that is in a stack",
 			  .columns = "id INTEGER PRIMARY KEY, module INTEGER, address INTEGER, "
 				     "name TEXT, source TEXT, file TEXT, line INTEGER",
 			  .width = 7},
 	[TABLE_INLINES] = {.name = "inlines",
+			   .about = "function that was inlined at an address (--inline)",
 			   .columns = "frame INTEGER, depth INTEGER, name TEXT, file TEXT, "
 				      "line INTEGER, PRIMARY KEY (frame, depth)",
 			   .width = 5},
 	[TABLE_MODULES] = {.name = "modules",
+			   .about = "file or other thing with code in it",
 			   .columns =
 				   "id INTEGER PRIMARY KEY, kind INTEGER, path TEXT, build_id TEXT",
 			   .width = 4},

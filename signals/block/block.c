@@ -12,6 +12,7 @@
 static const struct table tables[] = {
 	/* The whole of the file so far: a later row of a region replaces the one before. */
 	{.name = "block_regions",
+	 .about = "region of a disk, of those where most was moved",
 	 .columns = "device INTEGER, region INTEGER, bytes INTEGER, "
 		    "over_bytes INTEGER, requests INTEGER, "
 		    "PRIMARY KEY (device, region)",

@@ -15,10 +15,14 @@
 enum { TABLE_CALLS, TABLE_FAULTS };
 
 static const struct table_sums calls_sums[] = {
-	{.name = "calls_sums",
-	 .columns = "thread_tid INTEGER, thread_start_ns INTEGER, thread_begin_ns INTEGER, "
-		    "call INTEGER, count INTEGER, failed INTEGER, cpu_ns INTEGER, "
-		    "total_ns INTEGER",
+	{.table = {.name = "calls_sums",
+		   .about = "thread and system call, of a long session: sums of calls",
+		   .columns =
+			   "thread_tid INTEGER, thread_start_ns INTEGER, thread_begin_ns INTEGER, "
+			   "call INTEGER, count INTEGER, failed INTEGER, cpu_ns INTEGER, "
+			   "total_ns INTEGER",
+		   .width = 8,
+		   .sums_of = "calls"},
 	 .keys = (1U << 5) - (1U << 1), /* columns 1 to 4 */
 	 .sums = (1U << 9) - (1U << 5),
 	 .max = 65536},
@@ -26,12 +30,14 @@ static const struct table_sums calls_sums[] = {
 
 static const struct table tables[] = {
 	[TABLE_CALLS] = {.name = "calls",
+			 .about = "window, thread and system call (Tier B)",
 			 .columns = THREAD_COLUMNS "call INTEGER, count INTEGER, failed INTEGER, "
 						   "cpu_ns INTEGER, total_ns INTEGER",
 			 .width = 9,
 			 .sums = calls_sums,
 			 .sums_count = ARRAY_SIZE(calls_sums)},
 	[TABLE_FAULTS] = {.name = "faults",
+			  .about = "window and thread (Tier B)",
 			  .columns = THREAD_COLUMNS "begun INTEGER, ended INTEGER, failed INTEGER",
 			  .width = 7},
 };

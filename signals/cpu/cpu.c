@@ -12,9 +12,11 @@ enum { TABLE_CPUS, TABLE_QUEUES };
 
 static const struct table tables[] = {
 	[TABLE_CPUS] = {.name = "cpus",
+			.about = "window and CPU",
 			.columns = "window INTEGER, cpu INTEGER, use INTEGER, ns INTEGER",
 			.width = 4},
 	[TABLE_QUEUES] = {.name = "cpu_queues",
+			  .about = "window and CPU",
 			  .columns = "window INTEGER, cpu INTEGER, queue_ns INTEGER, "
 				     "switches INTEGER, missed INTEGER",
 			  .width = 5},

@@ -6,24 +6,34 @@
 #define COLUMN(i) (1U << (i))
 
 static const struct table_sums ledger_sums[] = {
-	{.name = "ledger_sums",
-	 .columns = "thread INTEGER, state INTEGER, call INTEGER, object INTEGER, "
-		    "holder INTEGER, waker INTEGER, waker_kind INTEGER, ns INTEGER, "
-		    "count INTEGER",
+	{.table = {.name = "ledger_sums",
+		   .about = "thread and cause, of a long session: sums of ledger",
+		   .columns = "thread INTEGER, state INTEGER, call INTEGER, object INTEGER, "
+			      "holder INTEGER, waker INTEGER, waker_kind INTEGER, ns INTEGER, "
+			      "count INTEGER",
+		   .width = 9,
+		   .sums_of = "ledger"},
 	 .keys = COLUMN(8) - COLUMN(1), /* 1 to 7 */
 	 .sums = COLUMN(8) | COLUMN(9),
 	 .max = 131072},
-	{.name = "window_sums",
-	 .columns = "window INTEGER, state INTEGER, ns INTEGER, count INTEGER",
+	{.table = {.name = "window_sums",
+		   .about = "window and state, of a long session: sums of ledger",
+		   .columns = "window INTEGER, state INTEGER, ns INTEGER, count INTEGER",
+		   .width = 4,
+		   .sums_of = "ledger"},
 	 .keys = COLUMN(0) | COLUMN(2),
 	 .sums = COLUMN(8) | COLUMN(9),
 	 .max = 4096},
 };
 
 static const struct table_sums rivals_sums[] = {
-	{.name = "rivals_sums",
-	 .columns = "thread INTEGER, pid INTEGER, tid INTEGER, comm TEXT, policy INTEGER, "
-		    "ns INTEGER",
+	{.table = {.name = "rivals_sums",
+		   .about = "thread and thread that ran instead, of a long session: sums of rivals",
+		   .columns =
+			   "thread INTEGER, pid INTEGER, tid INTEGER, comm TEXT, policy INTEGER, "
+			   "ns INTEGER",
+		   .width = 6,
+		   .sums_of = "rivals"},
 	 .keys = COLUMN(6) - COLUMN(1), /* 1 to 5 */
 	 .texts = COLUMN(4),
 	 .sums = COLUMN(6),
@@ -31,11 +41,15 @@ static const struct table_sums rivals_sums[] = {
 };
 
 static const struct table_sums chains_sums[] = {
-	{.name = "chains_sums",
-	 .columns = "thread INTEGER, state INTEGER, call INTEGER, object INTEGER, "
-		    "culprit_pid INTEGER, culprit_tid INTEGER, culprit_comm TEXT, "
-		    "part_state INTEGER, part_call INTEGER, part_object INTEGER, "
-		    "part_culprit INTEGER, ns INTEGER",
+	{.table = {.name = "chains_sums",
+		   .about = "wait of a thread and what who ended it did, of a long session: sums "
+			    "of chains",
+		   .columns = "thread INTEGER, state INTEGER, call INTEGER, object INTEGER, "
+			      "culprit_pid INTEGER, culprit_tid INTEGER, culprit_comm TEXT, "
+			      "part_state INTEGER, part_call INTEGER, part_object INTEGER, "
+			      "part_culprit INTEGER, ns INTEGER",
+		   .width = 12,
+		   .sums_of = "chains"},
 	 .keys = COLUMN(12) - COLUMN(1), /* 1 to 11 */
 	 .texts = COLUMN(7),
 	 .sums = COLUMN(12),
@@ -44,6 +58,7 @@ static const struct table_sums chains_sums[] = {
 
 const struct table ledger_tables[LEDGER_TABLE_COUNT] = {
 	[TABLE_THREADS] = {.name = "threads",
+			   .about = "thread",
 			   .columns = "id INTEGER PRIMARY KEY, pid INTEGER, "
 				      "process_start_ns INTEGER, tid INTEGER, start_ns INTEGER, "
 				      "begin_ns INTEGER, end_ns INTEGER, comm TEXT, "
@@ -55,6 +70,7 @@ const struct table ledger_tables[LEDGER_TABLE_COUNT] = {
 			   .width = 20},
 	/* Each row is written once, so there is no key to keep: an index would double the cost. */
 	[TABLE_LEDGER] = {.name = "ledger",
+			  .about = "window, thread and cause",
 			  .columns =
 				  "window INTEGER, thread INTEGER, state INTEGER, "
 				  "call INTEGER, object INTEGER, holder INTEGER, "
@@ -65,16 +81,20 @@ const struct table ledger_tables[LEDGER_TABLE_COUNT] = {
 			  .sums = ledger_sums,
 			  .sums_count = ARRAY_SIZE(ledger_sums)},
 	[TABLE_RIVALS] = {.name = "rivals",
+			  .about = "window, thread and thread that ran instead",
 			  .columns = "window INTEGER, thread INTEGER, pid INTEGER, tid INTEGER, "
 				     "comm TEXT, policy INTEGER, ns INTEGER",
 			  .width = 7,
 			  .sums = rivals_sums,
 			  .sums_count = ARRAY_SIZE(rivals_sums)},
 	[TABLE_LOOPS] = {.name = "loops",
+			 .about = "window and thread with long turns of an event loop",
 			 .columns = "window INTEGER, thread INTEGER, turns INTEGER, "
 				    "long_turns INTEGER, long_ns INTEGER, max_ns INTEGER",
 			 .width = 6},
 	[TABLE_CHAINS] = {.name = "chains",
+			  .about = "window, wait of a thread, thread that ended it, and what "
+				   "that one did",
 			  .columns = "window INTEGER, thread INTEGER, state INTEGER, call INTEGER, "
 				     "object INTEGER, culprit_pid INTEGER, culprit_tid INTEGER, "
 				     "culprit_comm TEXT, part_state INTEGER, part_call INTEGER, "

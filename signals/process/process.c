@@ -14,6 +14,7 @@ static const struct table tables[] = {
 	[TABLE_PROCESSES] =
 		{
 			.name = "processes",
+			.about = "process",
 			.columns = "pid INTEGER, start_ns INTEGER, parent INTEGER, comm TEXT, "
 				   "exe TEXT, uid INTEGER, cgroup TEXT, container TEXT, unit TEXT, "
 				   "pod TEXT, service TEXT, pid_ns INTEGER, mnt_ns INTEGER, "
@@ -24,6 +25,7 @@ static const struct table tables[] = {
 	[TABLE_EXECS] =
 		{
 			.name = "execs",
+			.about = "exec",
 			.columns = "ts_ns INTEGER, pid INTEGER, start_ns INTEGER, parent INTEGER, "
 				   "exe TEXT, PRIMARY KEY (ts_ns, pid)",
 			.width = 5,

@@ -8,18 +8,27 @@
 #include "probes.h"
 
 static const struct table_sums samples_sums[] = {
-	{.name = "samples_sums",
-	 .columns = "pid INTEGER, process_start_ns INTEGER, tid INTEGER, thread_start_ns INTEGER, "
-		    "kind INTEGER, state INTEGER, mode INTEGER, stack INTEGER, stop INTEGER, "
-		    "waker INTEGER, waker_kind INTEGER, waker_stack INTEGER, count INTEGER, "
-		    "weight_ns INTEGER, ns INTEGER, mismatches INTEGER, squares REAL",
+	{.table =
+		 {.name = "samples_sums",
+		  .about = "thread, kind, state and stack, of a long session: sums of samples",
+		  .columns =
+			  "pid INTEGER, process_start_ns INTEGER, tid INTEGER, thread_start_ns "
+			  "INTEGER, "
+			  "kind INTEGER, state INTEGER, mode INTEGER, stack INTEGER, stop INTEGER, "
+			  "waker INTEGER, waker_kind INTEGER, waker_stack INTEGER, count INTEGER, "
+			  "weight_ns INTEGER, ns INTEGER, mismatches INTEGER, squares REAL",
+		  .width = 17,
+		  .sums_of = "samples"},
 	 .keys = (1U << 13) - (1U << 1), /* columns 1 to 12 */
 	 .sums = (1U << 17) - (1U << 13),
 	 .squares_of = 14,
 	 .squares_by = 13,
 	 .max = 65536},
-	{.name = "stack_sums",
-	 .columns = "kind INTEGER, stack INTEGER, count INTEGER, weight_ns INTEGER",
+	{.table = {.name = "stack_sums",
+		   .about = "kind of sample and stack, of a long session: sums of samples",
+		   .columns = "kind INTEGER, stack INTEGER, count INTEGER, weight_ns INTEGER",
+		   .width = 4,
+		   .sums_of = "samples"},
 	 .keys = 1U << 5 | 1U << 8,
 	 .sums = 1U << 13 | 1U << 14,
 	 .max = 65536},
@@ -27,6 +36,7 @@ static const struct table_sums samples_sums[] = {
 
 static const struct table tables[] = {
 	{.name = "samples",
+	 .about = "window, thread, kind, state and stack",
 	 .columns = "window INTEGER, pid INTEGER, process_start_ns INTEGER, tid INTEGER, "
 		    "thread_start_ns INTEGER, kind INTEGER, state INTEGER, mode INTEGER, "
 		    "stack INTEGER, stop INTEGER, waker INTEGER, waker_kind INTEGER, "

@@ -29,6 +29,7 @@ static const char *const end_names[TCP_END_COUNT] = {
 /* A later row of a connection replaces the one before: one that was open has closed. */
 static const struct table tables[] = {
 	{.name = "connections",
+	 .about = "TCP connection (-s tcp) that closed, or was open at the end",
 	 .columns = "id INTEGER PRIMARY KEY, window INTEGER, pid INTEGER, start_ns INTEGER, "
 		    "direction TEXT, object INTEGER, local TEXT, peer TEXT, begin_ns INTEGER, "
 		    "end_ns INTEGER, connect_ns INTEGER, accept_wait_ns INTEGER, "

@@ -88,8 +88,8 @@ int export_output_open(const char *path, char **ret_temporary)
 		cmd_stdout_is(path);
 	}
 	if (err)
-		log_error("cannot write %s: %s; name a file in a folder that is yours",
-			  path, refusal(err));
+		log_error("cannot write %s: %s; name a file in a folder that is yours", path,
+			  refusal(err));
 	return err;
 }
 

@@ -8,15 +8,14 @@
 
 #include "../base/cleanup.h"
 #include "../base/log.h"
-#include "../base/text.h"
-#include "../store/query.h"
+#include "../store/process_filter.h"
 #include "../store/reader.h"
 #include "cmd.h"
 #include "reader_process.h"
 
 /* Inside the process that reads the session. */
 struct reading {
-	const struct export_request *request;
+	struct export_request *request;
 	int db_fd, wal_fd;
 	struct windows windows; /* the part */
 	struct profile_filter filter;
@@ -55,30 +54,6 @@ static int choose_kind(sqlite3 *db, struct reading *reading)
 	return 0;
 }
 
-static int on_start(sqlite3_stmt *row, void *context)
-{
-	struct reading *reading = context;
-	char key[32], value[32];
-
-	query_text(row, 0, key, sizeof(key));
-	query_text(row, 1, value, sizeof(value));
-	if (!strcmp(key, "started_ns"))
-		(void)text_parse_u64(value, 0, 1ULL << 62, &reading->windows.start_ns);
-	return 0;
-}
-
-static int read_part(sqlite3 *db, struct reading *reading)
-{
-	int err = query_table(db, "meta", "key, value", NULL, on_start, reading);
-
-	if (!err)
-		err = windows_read(db, &reading->windows);
-	if (err || !reading->windows.is_slice || reading->windows.count)
-		return err;
-	log_error("no window of the session is in the part that was asked for");
-	return -ENODATA;
-}
-
 static void tell_what_is_missing(const struct reading *reading, const struct profile *profile)
 {
 	if (!profile->all.count)
@@ -97,8 +72,6 @@ static void take_part(struct reading *reading)
 {
 	const struct export_request *request = reading->request;
 
-	reading->windows.from_ns = request->part.from_ns;
-	reading->windows.to_ns = request->part.to_ns;
 	reading->filter = profile_filter_of(&request->part);
 	reading->filter.windows = &reading->windows;
 	if (!request->debuginfod.limit_ms)
@@ -175,11 +148,14 @@ static int run_inside(const void *context)
 
 	if (err)
 		return EXIT_FAILED;
+	err = windows_of_part(session_db(session), &reading.request->part, &reading.windows);
+	if (!err)
+		err = process_filter_read(session_db(session), &reading.request->part);
 	take_part(&reading);
-	err = read_part(session_db(session), &reading);
 	if (!err)
 		err = reading.request->exporter ? write_export(session_db(session), &reading)
 						: write_host(session_db(session), &reading);
+	process_filter_free(&reading.request->part);
 	session_close(session);
 	return err ? EXIT_FAILED : EXIT_OK;
 }

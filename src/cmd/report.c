@@ -12,6 +12,7 @@
 #include "../base/log.h"
 #include "../base/text.h"
 #include "../model/signal.h"
+#include "../report/groups.h"
 #include "../store/reader.h"
 #include "cmd.h"
 #include "print_session.h"
@@ -28,6 +29,17 @@ static const char usage[] =
 	"                 @10-20 (seconds)\n"
 	"  -p, --pid PID  show these processes only, comma-separated\n"
 	"  -t, --tid TID  show these threads only, comma-separated\n"
+	"  --comm NAME    show processes with these names only; this and the next ones\n"
+	"                 are comma-separated, * and ? are patterns, and where several\n"
+	"                 are given, all must fit\n"
+	"  --exe PATH     show processes of these executables, by path or file name\n"
+	"  --service NAME show processes of these services only\n"
+	"  --container ID show processes of these containers only: ids, or beginnings\n"
+	"  --pod UID      show processes of these pods only: uids, or beginnings\n"
+	"  --cgroup PATH  show processes in these cgroups and below them only\n"
+	"  --user USER    show processes of these users only: names or numbers\n"
+	"  --group-by WHAT  show where the time went by comm, exe, service, container,\n"
+	"                 pod, cgroup, user or pid\n"
 	"  --threads      show threads below their processes\n"
 	"  --kernel       show the kernel's own threads too\n"
 	"  --top N        show N rows of each table (default: by table)\n"
@@ -74,6 +86,7 @@ struct options {
 
 static const struct option longs[] = {
 	SESSION_OPTIONS_LONGS,
+	{"group-by", required_argument, NULL, 'G'},
 	{"threads", no_argument, NULL, 'T'},
 	{"top", required_argument, NULL, 'n'},
 	{"cpus", no_argument, NULL, 'C'},
@@ -132,6 +145,14 @@ static int parse_stacks_option(int option, struct report_options *report)
 	return 0;
 }
 
+static int parse_group_by(u32 *ret_group_by)
+{
+	int place = 0, err = parse_word("--group-by", group_by_words, &place);
+
+	*ret_group_by = 1 + (u32)place;
+	return err;
+}
+
 static int parse_top(const char *text, u32 *ret_top)
 {
 	u64 top;
@@ -165,6 +186,8 @@ static int parse_option(int option, struct options *options)
 	struct report_options *report = &options->report;
 
 	switch (option) {
+	case 'G':
+		return parse_group_by(&report->group_by);
 	case 'T':
 		report->threads = true;
 		return 0;

@@ -3,11 +3,16 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../../abi/config.h"
+#include "../../abi/records.h"
+#include "../base/cleanup.h"
 #include "../base/clock.h"
 #include "../base/log.h"
 #include "../base/text.h"
@@ -85,10 +90,61 @@ static int parse_session(const char *text, const struct session_options *options
 	return -EINVAL;
 }
 
+/* Numbers of users: whoever reads the session has no file with their names. */
+static int parse_users(const char *list, struct session_part *part)
+{
+	size_t used = 0;
+
+	part->users[0] = '\0';
+	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+		size_t length = strcspn(at, ",");
+		_cleanup_free_ char *name = strndup(at, length);
+		const struct passwd *user;
+		u64 uid;
+
+		if (!name)
+			return -ENOMEM;
+		if (text_parse_u64(name, 0, U32_LIMIT - 1, &uid)) {
+			user = *name ? getpwnam(name) : NULL;
+			if (!user) {
+				log_error(
+					"cannot look for processes of '%s': this host has no such "
+					"user, and a session has their numbers: use --user UID",
+					name);
+				return -EINVAL;
+			}
+			uid = user->pw_uid;
+		}
+		used += (size_t)snprintf(part->users + used, sizeof(part->users) - used,
+					 "%s%" PRIu64, used ? "," : "", (uint64_t)uid);
+		if (used >= sizeof(part->users)) {
+			log_error("--user takes fewer users: up to %d bytes of numbers",
+				  SESSION_PART_USERS);
+			return -EINVAL;
+		}
+	}
+	part->keys[PROCESS_KEY_USER] = part->users;
+	return 0;
+}
+
+static int parse_key(enum process_key key, struct session_part *part)
+{
+	if (!*optarg) {
+		log_error("--%s needs a name, or several, comma-separated", process_keys[key].name);
+		return -EINVAL;
+	}
+	if (process_keys[key].fit == FIT_USER)
+		return parse_users(optarg, part);
+	part->keys[key] = optarg;
+	return 0;
+}
+
 int session_option(int option, struct session_options *options)
 {
 	struct session_part *part = options->part;
 
+	if (option >= SESSION_OPTION_KEY && option < SESSION_OPTION_KEY + PROCESS_KEY_COUNT)
+		return parse_key((enum process_key)(option - SESSION_OPTION_KEY), part);
 	switch (option) {
 	case 'p':
 		return parse_ids("--pid", part->pids, &part->pid_count);

@@ -9,13 +9,19 @@
 #include "../store/session_part.h"
 #include "../symbolize/fetched_names.h"
 
+#define SESSION_OPTION_KEY 1000 /* what getopt_long() returns for them, plus enum process_key */
+
+/* --comm, --exe, ...: a row for each of process_keys.h. */
+#define SESSION_OPTION_OF_KEY(NAME, name, column, fit)                                             \
+	{name, required_argument, NULL, SESSION_OPTION_KEY + PROCESS_KEY_##NAME},
+
 #define SESSION_OPTIONS_SHORTS "p:t:hvq"
 
 /* Rows of a struct option. */
 #define SESSION_OPTIONS_LONGS                                                                      \
-	{"pid", required_argument, NULL, 'p'}, {"tid", required_argument, NULL, 't'},              \
-		{"kernel", no_argument, NULL, 'k'}, {"kind", required_argument, NULL, 'K'},        \
-		{"state", required_argument, NULL, 'z'},                                           \
+	PROCESS_KEYS(SESSION_OPTION_OF_KEY){"pid", required_argument, NULL, 'p'},                  \
+		{"tid", required_argument, NULL, 't'}, {"kernel", no_argument, NULL, 'k'},         \
+		{"kind", required_argument, NULL, 'K'}, {"state", required_argument, NULL, 'z'},   \
 		{"debuginfod", optional_argument, NULL, 'd'}, {"verbose", no_argument, NULL, 'v'}, \
 		{"quiet", no_argument, NULL, 'q'},                                                 \
 	{                                                                                          \

@@ -3,6 +3,7 @@
 
 const struct table labels_table = {
 	.name = "labels",
+	.about = "name that a signal has for a number of its own",
 	.columns = "signal TEXT, id INTEGER, name TEXT, PRIMARY KEY (signal, id)",
 	.width = 3,
 };

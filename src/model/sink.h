@@ -11,26 +11,30 @@
 
 #include "../../abi/types.h"
 
-/* A table of sums of another table's rows, over all windows (store/sums.h). */
-struct table_sums {
-	const char *name;
-	const char *columns; /* as SQL has them: keys and sums as in the other table, squares */
-	u32 keys;      /* a bit for each column that tells rows apart: numbers, or short texts */
-	u32 texts;     /* of these, the texts */
-	u32 sums;      /* a bit for each column that is added up; all come after the keys */
-	u8 squares_of; /* adds up this column's square over squares_by; 0: nothing */
-	u8 squares_by;
-	u32 max; /* how many sums are kept in memory */
-};
+struct table_sums;
 
 struct table {
 	const char *name;
+	const char *about;   /* what one row is: "thread, with ..." */
 	const char *columns; /* as SQL has them: "id INTEGER PRIMARY KEY, comm TEXT" */
 	size_t width;	     /* how many columns these are */
 	const char *also;    /* more SQL that belongs to it: an index, a view; NULL: nothing */
 	u32 object_columns;  /* a bit for each that has the id of an object */
 	const struct table_sums *sums; /* of its rows; NULL: none are kept */
 	size_t sums_count;
+	const char
+		*sums_of; /* the store fills it, with sums of this table; NULL: the signal does */
+};
+
+/* A table of sums of another table's rows, over all windows (store/sums.h). */
+struct table_sums {
+	struct table table; /* its columns: keys and sums as in the other table, squares */
+	u32 keys;      /* a bit for each column that tells rows apart: numbers, or short texts */
+	u32 texts;     /* of these, the texts */
+	u32 sums;      /* a bit for each column that is added up; all come after the keys */
+	u8 squares_of; /* adds up this column's square over squares_by; 0: nothing */
+	u8 squares_by;
+	u32 max; /* how many sums are kept in memory */
 };
 
 enum cell_kind { CELL_NULL, CELL_NUMBER, CELL_TEXT };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../base/log.h"
+#include "../store/process_filter.h"
 #include "data.h"
 #include "stack_tree.h"
 #include "subjects.h"
@@ -101,7 +102,7 @@ bool page_is_built_in(void)
 	return *page_template();
 }
 
-int html_page_write(const struct page_session *session, FILE *out)
+static int write_chosen(const struct page_session *session, FILE *out)
 {
 	struct page_data *data = calloc(1, sizeof(*data));
 	int err = data ? make_parts(data, session) : -ENOMEM;
@@ -114,5 +115,18 @@ int html_page_write(const struct page_session *session, FILE *out)
 	if (data)
 		page_data_free(data);
 	free(data);
+	return err;
+}
+
+int html_page_write(const struct page_session *session, FILE *out)
+{
+	struct report_options options = *session->options;
+	struct page_session chosen = *session;
+	int err = process_filter_read(session->db, &options.part);
+
+	chosen.options = &options;
+	if (!err)
+		err = write_chosen(&chosen, out);
+	process_filter_free(&options.part);
 	return err;
 }

@@ -166,6 +166,7 @@ struct process {
 	char exe[DIGEST_TEXT];
 	char service[DIGEST_TEXT];
 	char cgroup[DIGEST_TEXT];
+	char group_name[DIGEST_TEXT]; /* by --group-by, as the session has it */
 };
 
 /* Processes of one name in one service: a row on the first screen. Opens with its key. */

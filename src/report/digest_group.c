@@ -310,7 +310,7 @@ static s64 group_of(const struct digest *digest, const struct profile_sample *sa
 	const struct process *process =
 		digest_process(digest, sample->pid, sample->process_start_ns);
 
-	return process && process->is_present ? process->group : -1;
+	return process && process->is_present ? (s64)process->group : -1;
 }
 
 /*

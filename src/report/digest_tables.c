@@ -205,8 +205,9 @@ static int on_thread(sqlite3_stmt *row, void *context)
 	thread->missed = query_count(row, 17);
 	thread->unnamed = query_count(row, 18);
 	thread->account_ns = query_count(row, 19);
-	thread->is_wanted = session_part_has_pid(&options->part, thread->pid) &&
-			    session_part_has_tid(&options->part, thread->tid);
+	thread->is_wanted =
+		session_part_has_process(&options->part, thread->pid, thread->process_start_ns) &&
+		session_part_has_tid(&options->part, thread->tid);
 	return 0;
 }
 
@@ -229,6 +230,7 @@ static int on_process(sqlite3_stmt *row, void *context)
 	process->exit_code = (s32)sqlite3_column_int64(row, 7);
 	process->ended_ns = query_count(row, 8);
 	query_text(row, 9, process->cgroup, sizeof(process->cgroup));
+	query_text(row, 10, process->group_name, sizeof(process->group_name));
 	return 0;
 }
 
@@ -316,9 +318,6 @@ static const struct {
 	 on_overhead},
 	{"steps", "ts_ns, what, why", "ts_ns", on_step},
 	{"coverage", "part, covered_ns, total_ns, thinned", NULL, on_cover},
-	{"processes",
-	 "pid, start_ns, parent, comm, exe, service, is_kernel, exit_code, end_ns, cgroup", NULL,
-	 on_process},
 	{"objects", "id, kind, name, pid", NULL, on_object},
 	{"execs", "ts_ns, pid, start_ns, parent, exe", "ts_ns", on_exec},
 	{"cpus", "window, cpu, use, ns", NULL, on_cpu},
@@ -341,6 +340,21 @@ static int read_threads(sqlite3 *db, struct digest *digest)
 			   NULL, on_thread, digest);
 }
 
+static int read_processes(sqlite3 *db, struct digest *digest)
+{
+	u32 by = digest->options->group_by;
+	const char *column = by && by <= PROCESS_KEY_COUNT
+				     ? process_keys[by - 1].column
+				     : process_keys[PROCESS_KEY_SERVICE].column;
+	char columns[256];
+
+	snprintf(columns, sizeof(columns),
+		 "pid, start_ns, parent, comm, exe, service, is_kernel, exit_code, end_ns, cgroup, "
+		 "%s",
+		 query_has_column(db, "processes", column) ? column : "''");
+	return query_table(db, "processes", columns, NULL, on_process, digest);
+}
+
 int digest_read_tables(sqlite3 *db, struct digest *digest)
 {
 	int err = query_table(db, "meta", "key, value", NULL, on_meta, digest);
@@ -361,6 +375,8 @@ int digest_read_tables(sqlite3 *db, struct digest *digest)
 	err = read_windows(db, digest);
 	if (!err)
 		err = read_threads(db, digest);
+	if (!err)
+		err = read_processes(db, digest);
 	for (size_t i = 0; !err && i < ARRAY_SIZE(tables); i++)
 		err = query_table(db, tables[i].table, tables[i].columns, tables[i].order,
 				  tables[i].on_row, digest);

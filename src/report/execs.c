@@ -5,7 +5,7 @@
 
 bool exec_is_shown(const struct digest *digest, const struct exec *exec)
 {
-	return session_part_has_pid(&digest->options->part, exec->pid) &&
+	return session_part_has_process(&digest->options->part, exec->pid, exec->start_ns) &&
 	       (!digest->is_slice ||
 		(exec->ts_ns >= digest->begin_ns && exec->ts_ns < digest->end_ns));
 }

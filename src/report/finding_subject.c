@@ -209,13 +209,14 @@ static void tell_none(const struct digest *digest, struct findings *findings)
 	struct finding *finding = finding_add(findings, "process", SEVERITY_INFO, 0);
 
 	finding_say(finding, "No thread %swas seen in this %ssession.",
-		    digest->options->part.pid_count ? "of these processes " : "",
+		    session_part_is_filtered(&digest->options->part) ? "of these processes " : "",
 		    digest->is_slice ? "part of the " : "");
 }
 
 void find_subject(const struct digest *digest, struct findings *findings)
 {
-	bool is_command = *digest_meta(digest, "command") && !digest->options->part.pid_count;
+	bool is_command = *digest_meta(digest, "command") &&
+			  !session_part_is_filtered(&digest->options->part);
 	const struct process *process = is_command ? find_command(digest) : NULL;
 	struct finding *finding;
 	char who[DIGEST_TEXT];

@@ -95,6 +95,7 @@ int report_print_json(const struct digest *digest, FILE *out)
 	json_write(&writer, "quality", json_quality(digest), JSON_INDENT(1));
 	json_write(&writer, "verdict", verdict_to_json(digest), JSON_INDENT(1));
 	json_write_findings(&writer, digest);
+	json_write_groups(&writer, digest);
 	json_begin(&writer, "processes", '[');
 	for (size_t i = 0; !writer.err && i < digest->process_count; i++)
 		if (digest->processes[i].is_present)

@@ -39,6 +39,9 @@ void json_write(struct json_writer *writer, const char *key, json_t *value, size
 void json_begin(struct json_writer *writer, const char *key, char bracket);
 void json_end(struct json_writer *writer, char bracket);
 
+/* filter, group_by and groups[]. */
+void json_write_groups(struct json_writer *writer, const struct digest *digest);
+
 /* findings[] and chains[]. */
 void json_write_findings(struct json_writer *writer, const struct digest *digest);
 

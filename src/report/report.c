@@ -8,6 +8,7 @@
 #include "../base/clock.h"
 #include "../base/log.h"
 #include "../base/text.h"
+#include "../store/process_filter.h"
 #include "digest.h"
 #include "json.h"
 #include "text.h"
@@ -26,7 +27,11 @@ static int print_report(const struct digest *digest, const struct page *page)
 	int err = text_first(digest, page);
 
 	text_where(digest, page);
-	if (!err && (digest_is_of_one(digest) || digest->options->threads))
+	if (!err && digest->options->group_by)
+		err = text_groups(digest, page);
+	if (!err &&
+	    (digest->options->group_by ? digest->options->threads
+				       : digest_is_of_one(digest) || digest->options->threads))
 		err = text_processes(digest, page);
 	if (!err)
 		err = text_why(digest, page);
@@ -71,7 +76,7 @@ static int print_text(const struct digest *digest, FILE *out)
 	return options->why ? text_state(digest, &page) : 0;
 }
 
-int report_print(sqlite3 *db, const struct report_options *options, FILE *out)
+static int print_chosen(sqlite3 *db, const struct report_options *options, FILE *out)
 {
 	struct digest digest;
 	int err = digest_read(db, options, &digest);
@@ -88,6 +93,17 @@ int report_print(sqlite3 *db, const struct report_options *options, FILE *out)
 			  "as FILE@10s-20s, or --pid");
 	if (is_read)
 		digest_free(&digest);
+	return err;
+}
+
+int report_print(sqlite3 *db, const struct report_options *options, FILE *out)
+{
+	struct report_options chosen = *options;
+	int err = process_filter_read(db, &chosen.part);
+
+	if (!err)
+		err = print_chosen(db, &chosen, out);
+	process_filter_free(&chosen.part);
 	return err;
 }
 

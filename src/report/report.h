@@ -17,6 +17,9 @@
 enum stacks_by { STACKS_BY_TREE, STACKS_BY_FUNCTION, STACKS_BY_MODULE };
 enum stacks_sort { STACKS_SORT_SELF, STACKS_SORT_TOTAL, STACKS_SORT_WEIGHTED };
 
+/* What --group-by takes beside the keys of processes. */
+enum group_by { GROUP_BY_PID = PROCESS_KEY_COUNT, GROUP_BY_COUNT };
+
 struct report_options {
 	bool json;
 	struct session_part part;
@@ -30,6 +33,7 @@ struct report_options {
 	u32 top;     /* rows of each table; 0: as many as it usually has */
 	enum stacks_by by;
 	enum stacks_sort sort;
+	u32 group_by;	 /* 1 + enum group_by or enum process_key; 0: by service, and not shown */
 	const char *why; /* opens this state instead of the report; NULL: none */
 	u64 signals;	 /* these alone instead of the report, by 1 << id; 0: none */
 	bool histograms; /* of each series, not only of all together */

@@ -191,7 +191,7 @@ bool signals_want(const struct digest *digest, u64 pid, u64 start_ns, bool *ret_
 	const struct process *process = pid ? digest_process(digest, pid, start_ns) : NULL;
 
 	*ret_is_kernel = false;
-	if (!session_part_has_pid(&options->part, pid) ||
+	if (!session_part_has_process(&options->part, pid, start_ns) ||
 	    (options->part.tid_count && (!process || !process->is_wanted)))
 		return false;
 	*ret_is_kernel = process && process->is_kernel && !options->part.kernel;

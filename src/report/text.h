@@ -21,6 +21,7 @@ void text_quality_details(const struct digest *digest, const struct page *page);
 int text_first(const struct digest *digest, const struct page *page);
 void text_host(const struct digest *digest, const struct page *page);
 void text_where(const struct digest *digest, const struct page *page);
+int text_groups(const struct digest *digest, const struct page *page); /* --group-by */
 int text_processes(const struct digest *digest, const struct page *page);
 int text_why(const struct digest *digest, const struct page *page);
 int text_calls(const struct digest *digest, const struct page *page);

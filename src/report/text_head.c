@@ -6,6 +6,7 @@
 
 #include "../base/clock.h"
 #include "../base/utf8.h"
+#include "../store/process_filter.h"
 #include "text.h"
 
 /* The moment the session began, in UTC; "" if it is not known. */
@@ -60,6 +61,33 @@ static void add_signals(const struct digest *digest, char *line, size_t size)
 			   digest->signals.of[i].name);
 }
 
+/* Of what was recorded, what the report is about; nothing if it is about all of it. */
+static void print_filter(const struct digest *digest, const struct page *page)
+{
+	const struct session_part *part = &digest->options->part;
+	char line[2048] = "", keys[1024];
+	u64 processes = 0;
+
+	for (size_t i = 0; i < digest->process_count; i++)
+		processes += digest->processes[i].is_present;
+	process_filter_text(part, keys, sizeof(keys));
+	for (size_t i = 0; i < part->pid_count; i++)
+		format_add(line, sizeof(line), "%s%u", i ? "," : "pid ", part->pids[i]);
+	for (size_t i = 0; i < part->tid_count; i++)
+		format_add(line, sizeof(line), "%s%u",
+			   i	   ? ","
+			   : *line ? ", tid "
+				   : "tid ",
+			   part->tids[i]);
+	if (*keys)
+		format_add(line, sizeof(line), "%s%s", *line ? ", " : "", keys);
+	if (!*line)
+		return;
+	format_add(line, sizeof(line), ": %s process%s", NUMBER(processes),
+		   processes == 1 ? "" : "es");
+	page_wrap(page, fprintf(page->out, "shown: "), 2, line);
+}
+
 void text_head(const struct digest *digest, const struct page *page)
 {
 	char line[2048] = "", date[64];
@@ -73,4 +101,5 @@ void text_head(const struct digest *digest, const struct page *page)
 	fputs(page_ink(page, INK_STRONG), page->out);
 	page_wrap(page, 0, 2, line);
 	fputs(page_ink(page, INK_PLAIN), page->out);
+	print_filter(digest, page);
 }

@@ -191,7 +191,7 @@ int text_first(const struct digest *digest, const struct page *page)
 	text_head(digest, &top);
 	text_quality_brief(digest, &top);
 	print_verdict(digest, &top, &verdict);
-	if (!digest_is_of_one(digest) && !digest->options->threads)
+	if (!digest_is_of_one(digest) && !digest->options->threads && !digest->options->group_by)
 		text_host(digest, &top);
 	if (fclose(top.out) || !above)
 		return -ENOMEM;

@@ -8,10 +8,10 @@
 #include "../base/cleanup.h"
 #include "../base/utf8.h"
 #include "text.h"
+#include "text_where.h"
 
 #define BAR_COLUMNS	24 /* at most */
 #define STATE_COLUMNS	56 /* of a state's line, without its bar */
-#define SMALL_BAR	10
 #define THREADS_COLUMNS 6
 #define NAME_COLUMNS	16 /* a comm has 15, and a thread is indented */
 #define PROCESSES_SHOWN 10
@@ -97,8 +97,7 @@ void text_where(const struct digest *digest, const struct page *page)
 			DURATION(account_cpu(&digest->kernel)), page_ink(page, INK_PLAIN));
 }
 
-/* An account in a few columns: each part has at least its rounded share. */
-static void small_bar(const struct account *account, char bar[SMALL_BAR + 1])
+void small_bar(const struct account *account, char bar[SMALL_BAR + 1])
 {
 	const u64 whole = account_sum(account);
 	const struct {
@@ -126,9 +125,8 @@ static void small_bar(const struct account *account, char bar[SMALL_BAR + 1])
 	bar[SMALL_BAR] = '\0';
 }
 
-/* As many of its states as the line has room for. */
-static void print_mostly(const struct digest *digest, const struct page *page,
-			 const struct account *account, int room)
+void print_mostly(const struct digest *digest, const struct page *page,
+		  const struct account *account, int room)
 {
 	u64 whole = account_sum(account);
 	int order[STATE_LIMIT], count = account_sort_states(account, order);

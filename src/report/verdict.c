@@ -9,7 +9,8 @@
 
 bool digest_is_of_one(const struct digest *digest)
 {
-	return *digest_meta(digest, "command") || digest->options->part.pid_count ||
+	return *digest_meta(digest, "command") ||
+	       session_part_is_filtered(&digest->options->part) ||
 	       digest->options->part.tid_count || !strncmp(digest_meta(digest, "filter"), "pid", 3);
 }
 

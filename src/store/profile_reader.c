@@ -200,6 +200,9 @@ static bool is_wanted(const struct reader *reader, s64 window, const struct prof
 		return false;
 	return reader->wants_state[sample->state] &&
 	       session_part_lists(filter->pids, filter->pid_count, sample->pid) &&
+	       (!filter->chosen ||
+		hash_find(filter->chosen,
+			  &(struct process_id){sample->pid, sample->process_start_ns})) &&
 	       session_part_lists(filter->tids, filter->tid_count, sample->tid);
 }
 
@@ -324,6 +327,7 @@ struct profile_filter profile_filter_of(const struct session_part *part)
 		.pid_count = part->pid_count,
 		.tids = part->tids,
 		.tid_count = part->tid_count,
+		.chosen = part->chosen,
 		.kernel = part->kernel,
 		.one_kind = part->one_kind,
 		.kind = part->kind,

@@ -16,10 +16,11 @@
 struct profile_filter {
 	const u32 *pids, *tids;
 	size_t pid_count, tid_count;
-	bool kernel;	   /* also the kernel's own threads */
-	bool one_kind;	   /* of samples: the next field */
-	u32 kind;	   /* enum sample_kind */
-	const char *state; /* as in the ledger, or the beginning of several; NULL: all */
+	const struct hash *chosen; /* struct process_id; NULL: all */
+	bool kernel;		   /* also the kernel's own threads */
+	bool one_kind;		   /* of samples: the next field */
+	u32 kind;		   /* enum sample_kind */
+	const char *state;	   /* as in the ledger, or the beginning of several; NULL: all */
 	const struct windows *windows; /* those of a part; NULL: all */
 	/* Names frames that have none, once all is read; 0 or -errno, told. NULL: they stay so */
 	int (*name_frames)(struct profile *profile, const void *name_request);

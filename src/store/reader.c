@@ -13,7 +13,6 @@
 #include "../base/caller.h"
 #include "../base/cleanup.h"
 #include "../base/log.h"
-#include "../model/signal.h"
 #include "tables.h"
 #include "vfs.h"
 
@@ -115,6 +114,7 @@ static int distrust(sqlite3 *db)
 		{SQLITE_DBCONFIG_DEFENSIVE, 1},
 		{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
 		{SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+		{SQLITE_DBCONFIG_ENABLE_VIEW, 0}, /* but for temporary ones, which are our own */
 		{SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1},
 	};
 	int code = 0;
@@ -159,26 +159,30 @@ static bool is_table(sqlite3 *db, const char *name, int *ret_code)
 	return !*ret_code && count == 1;
 }
 
+struct search {
+	sqlite3 *db;
+	const char *missing; /* NULL: none so far */
+	int code;
+};
+
+static bool look_for(const struct table *table, void *context)
+{
+	struct search *search = context;
+
+	if (!is_table(search->db, table->name, &search->code))
+		search->missing = table->name;
+	return !search->missing;
+}
+
 /* A table that this version knows and the file lacks, or that could not be looked for, by the code;
  * NULL: none. */
 static const char *missing_table(sqlite3 *db, int *ret_code)
 {
-	for (size_t i = 0; i < TABLE_COUNT; i++)
-		if (!is_table(db, store_tables[i].name, ret_code))
-			return store_tables[i].name;
-	for (size_t i = 0; i < DICTIONARY_COUNT; i++)
-		if (!is_table(db, store_dictionaries[i].table.name, ret_code))
-			return store_dictionaries[i].table.name;
-	if (!is_table(db, labels_table.name, ret_code))
-		return labels_table.name;
-	for (int id = 0; id < SIGNAL_LIMIT; id++) {
-		const struct signal *signal = signal_rows[id].signal;
+	struct search search = {.db = db};
 
-		for (size_t i = 0; signal && i < signal->table_count; i++)
-			if (!is_table(db, signal->tables[i].name, ret_code))
-				return signal->tables[i].name;
-	}
-	return NULL;
+	tables_each(look_for, &search);
+	*ret_code = search.code;
+	return search.missing;
 }
 
 static int check_version(sqlite3 *db, const char *name)

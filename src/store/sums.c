@@ -101,7 +101,7 @@ static int run(sqlite3 *db, const char *format, const struct sums *sums, const c
 {
 	char sql[SQL_BYTES];
 
-	if (snprintf(sql, sizeof(sql), format, sums->what->name, more) >= (int)sizeof(sql))
+	if (snprintf(sql, sizeof(sql), format, sums->what->table.name, more) >= (int)sizeof(sql))
 		return SQLITE_TOOBIG;
 	return sqlite3_exec(db, sql, NULL, NULL, NULL);
 }
@@ -138,8 +138,8 @@ static int prepare_insert(const struct sums *sums, sqlite3 *db, sqlite3_stmt **r
 	size_t columns = (size_t)__builtin_popcount(sums->what->keys | sums->what->sums) +
 			 (sums->what->squares_of ? 1 : 0);
 	char sql[SQL_BYTES];
-	size_t length =
-		(size_t)snprintf(sql, sizeof(sql), "INSERT INTO %s VALUES (?", sums->what->name);
+	size_t length = (size_t)snprintf(sql, sizeof(sql), "INSERT INTO %s VALUES (?",
+					 sums->what->table.name);
 
 	for (size_t i = 1; i < columns; i++)
 		length += (size_t)snprintf(sql + length, sizeof(sql) - length, ", ?");

@@ -3,34 +3,46 @@
 
 #include "../../abi/records.h"
 #include "../base/cleanup.h"
+#include "../model/signal.h"
+#include "details.h"
 
 const struct table store_tables[TABLE_COUNT] = {
-	[TABLE_META] = {.name = "meta", .columns = "key TEXT PRIMARY KEY, value TEXT", .width = 2},
+	[TABLE_META] = {.name = "meta",
+			.about = "fact about the run",
+			.columns = "key TEXT PRIMARY KEY, value TEXT",
+			.width = 2},
 	[TABLE_WINDOWS] = {.name = "windows",
+			   .about = "window, one second by default",
 			   .columns = "id INTEGER PRIMARY KEY, begin_ns INTEGER, end_ns INTEGER",
 			   .width = 3},
 	[TABLE_LOSSES] = {.name = "losses",
+			  .about = "window and cause that lost something",
 			  .columns = "window INTEGER, cause TEXT, count INTEGER, "
 				     "PRIMARY KEY (window, cause)",
 			  .width = 3},
 	[TABLE_HOOKS] = {.name = "hooks",
+			 .about = "program",
 			 .columns = "hook TEXT PRIMARY KEY, fallback_of TEXT, attached INTEGER, "
 				    "failure TEXT, events INTEGER, bpf_ns INTEGER, misses INTEGER, "
 				    "measured_ns INTEGER, scaled_ns INTEGER, is_rare INTEGER",
 			 .width = 10},
 	[TABLE_OVERHEAD] = {.name = "overhead",
+			    .about = "window",
 			    .columns = "window INTEGER PRIMARY KEY, bpf_ns INTEGER, "
 				       "user_cpu_ns INTEGER, rss_bytes INTEGER, "
 				       "map_bytes INTEGER, ring_fill_max INTEGER",
 			    .width = 6},
 	[TABLE_STEPS] = {.name = "steps",
+			 .about = "step of the overhead governor",
 			 .columns = "ts_ns INTEGER, what TEXT, why TEXT",
 			 .width = 3},
 	[TABLE_COVERAGE] = {.name = "coverage",
+			    .about = "part of the session",
 			    .columns = "part TEXT PRIMARY KEY, covered_ns INTEGER, "
 				       "total_ns INTEGER, thinned INTEGER",
 			    .width = 4},
 	[TABLE_CGROUP_LIMITS] = {.name = "cgroup_limits",
+				 .about = "cgroup with a limit",
 				 .columns = "cgroup TEXT PRIMARY KEY, cpu_quota_us INTEGER, "
 					    "cpu_period_us INTEGER, memory_high INTEGER, "
 					    "memory_max INTEGER, io_limit TEXT, "
@@ -38,10 +50,12 @@ const struct table store_tables[TABLE_COUNT] = {
 					    "cpu_cgroup TEXT, memory_cgroup TEXT, io_cgroup TEXT",
 				 .width = 11},
 	[TABLE_CGROUP_PROCESSES] = {.name = "cgroup_processes",
+				    .about = "process that was seen in a cgroup of cgroup_limits",
 				    .columns = "cgroup TEXT, pid INTEGER, "
 					       "PRIMARY KEY (cgroup, pid)",
 				    .width = 2},
 	[TABLE_COUNTERS] = {.name = "counters",
+			    .about = "counter of the host",
 			    .columns = "name TEXT, subject TEXT, begin INTEGER, end INTEGER, "
 				       "PRIMARY KEY (name, subject)",
 			    .width = 4},
@@ -94,15 +108,49 @@ static const struct name_row syscalls[] = {
 
 #define NAME_COLUMNS "id INTEGER PRIMARY KEY, name TEXT, meaning TEXT"
 #define CALL_COLUMNS "call INTEGER PRIMARY KEY, name TEXT, meaning TEXT"
-#define DICTIONARY(name_, columns_)                                                                \
+#define DICTIONARY(name_, about_, columns_)                                                        \
 	{                                                                                          \
-		.table = {.name = #name_, .columns = (columns_), .width = 3}, .rows = name_,       \
-		.count = ARRAY_SIZE(name_),                                                        \
+		.table = {.name = #name_, .about = (about_), .columns = (columns_), .width = 3},   \
+		.rows = name_, .count = ARRAY_SIZE(name_),                                         \
 	}
+#define CONTRACT "number of the contract, and its name"
 
 const struct dictionary store_dictionaries[DICTIONARY_COUNT] = {
-	DICTIONARY(states, NAME_COLUMNS),	DICTIONARY(contexts, NAME_COLUMNS),
-	DICTIONARY(object_kinds, NAME_COLUMNS), DICTIONARY(cpu_uses, NAME_COLUMNS),
-	DICTIONARY(sample_kinds, NAME_COLUMNS), DICTIONARY(stops, NAME_COLUMNS),
-	DICTIONARY(syscalls, CALL_COLUMNS),
+	DICTIONARY(states, CONTRACT, NAME_COLUMNS),
+	DICTIONARY(contexts, CONTRACT, NAME_COLUMNS),
+	DICTIONARY(object_kinds, CONTRACT, NAME_COLUMNS),
+	DICTIONARY(cpu_uses, CONTRACT, NAME_COLUMNS),
+	DICTIONARY(sample_kinds, CONTRACT, NAME_COLUMNS),
+	DICTIONARY(stops, CONTRACT, NAME_COLUMNS),
+	DICTIONARY(syscalls, "system call of this machine, and of its 32-bit programs",
+		   CALL_COLUMNS),
 };
+
+static bool each_with_sums(const struct table *table, tables_fn *fn, void *context)
+{
+	bool goes_on = fn(table, context);
+
+	for (size_t i = 0; goes_on && i < table->sums_count; i++)
+		goes_on = fn(&table->sums[i].table, context);
+	return goes_on;
+}
+
+void tables_each(tables_fn *fn, void *context)
+{
+	bool goes_on = true;
+
+	for (size_t i = 0; goes_on && i < TABLE_COUNT; i++)
+		goes_on = fn(&store_tables[i], context);
+	for (size_t i = 0; goes_on && i < DICTIONARY_COUNT; i++)
+		goes_on = fn(&store_dictionaries[i].table, context);
+	if (goes_on)
+		goes_on = fn(&details_table, context);
+	if (goes_on)
+		goes_on = fn(&labels_table, context);
+	for (int id = 0; goes_on && id < SIGNAL_LIMIT; id++) {
+		const struct signal *signal = signal_rows[id].signal;
+
+		for (size_t i = 0; signal && goes_on && i < signal->table_count; i++)
+			goes_on = each_with_sums(&signal->tables[i], fn, context);
+	}
+}

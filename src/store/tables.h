@@ -6,6 +6,8 @@
 #ifndef DWELL_STORE_TABLES_H
 #define DWELL_STORE_TABLES_H
 
+#include <stdbool.h>
+
 #include "../model/sink.h"
 
 #define SESSION_APPLICATION_ID 0x4457454c /* "DWEL", in SQLite's header of the file */
@@ -49,5 +51,9 @@ struct dictionary {
 #define DICTIONARY_COUNT 7
 
 extern const struct dictionary store_dictionaries[DICTIONARY_COUNT];
+
+/* Each table that this dwell declares, the store's own first, until it is false. */
+typedef bool tables_fn(const struct table *table, void *context);
+void tables_each(tables_fn *fn, void *context);
 
 #endif

@@ -300,7 +300,7 @@ bool timeline_wants(const struct timeline *timeline, u64 pid, u64 start_ns, u64 
 	const struct session_part *part = timeline->part;
 	const struct timeline_process *process;
 
-	if (!session_part_has_pid(part, pid) || !session_part_has_tid(part, tid))
+	if (!session_part_has_process(part, pid, start_ns) || !session_part_has_tid(part, tid))
 		return false;
 	if (part->kernel)
 		return true;

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "../../abi/types.h"
+#include "session_part.h"
 
 struct windows {
 	u64 from_ns, to_ns; /* asked for, since the session's start; 0 and 0, or ~0: all */
@@ -22,5 +23,8 @@ struct windows {
 
 /* With from_ns, to_ns and start_ns set: 0 or -errno, told. */
 int windows_read(sqlite3 *db, struct windows *windows);
+
+/* Those of a part, with the session's start read too: as above; -ENODATA, told: there are none. */
+int windows_of_part(sqlite3 *db, const struct session_part *part, struct windows *ret_windows);
 
 #endif

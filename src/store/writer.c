@@ -9,9 +9,11 @@
 #include "../base/log.h"
 #include "../model/signal.h"
 #include "batch.h"
+#include "details.h"
 #include "sums.h"
 #include "tables.h"
 #include "vfs.h"
+#include "views.h"
 
 #define STATEMENTS_MAX 64
 #define SQL_BYTES      2048
@@ -115,7 +117,6 @@ static int create_table(struct writer *writer, const struct table *table)
 static int prepare_sums(struct writer *writer, const struct table *table,
 			const struct table_sums *what)
 {
-	const struct table of_sums = {.name = what->name, .columns = what->columns};
 	struct sums *sums;
 
 	if (writer->sums_count == SUMS_MAX)
@@ -123,7 +124,7 @@ static int prepare_sums(struct writer *writer, const struct table *table,
 	sums = sums_new(table, what);
 	if (sums)
 		writer->sums[writer->sums_count++] = (struct table_with_sums){table, sums};
-	return create_table(writer, &of_sums);
+	return create_table(writer, &what->table);
 }
 
 /* Makes the table, if it is not there, and the statement that adds to it. */
@@ -132,11 +133,12 @@ static int prepare_table(struct writer *writer, const struct table *table)
 	struct statement *statement = &writer->statements[writer->statement_count];
 	char sql[SQL_BYTES];
 	size_t length;
-	int err, code;
+	int err = 0, code;
 
 	if (writer->statement_count == STATEMENTS_MAX || table->width > BATCH_WIDTH_MAX)
 		return -E2BIG;
-	err = writer->is_resumed ? 0 : create_table(writer, table);
+	if (!writer->is_resumed)
+		err = create_table(writer, table);
 	if (err)
 		return err;
 	length = (size_t)snprintf(sql, sizeof(sql), "INSERT OR REPLACE INTO %s SELECT c0",
@@ -255,12 +257,21 @@ static int prepare_tables(struct writer *writer)
 	for (size_t i = 0; !err && i < DICTIONARY_COUNT; i++)
 		err = fill_dictionary(writer, &store_dictionaries[i]);
 	if (!err)
+		err = prepare_table(writer, &details_table);
+	if (!err && !writer->is_resumed)
+		details_add(&writer->sink);
+	if (!err)
 		err = prepare_table(writer, &labels_table);
 	for (int id = 0; !err && id < SIGNAL_LIMIT; id++) {
 		const struct signal *signal = signal_rows[id].signal;
 
 		for (size_t i = 0; signal && !err && i < signal->table_count; i++)
 			err = prepare_table(writer, &signal->tables[i]);
+	}
+	if (!err && !writer->is_resumed) {
+		int code = views_store(writer->db);
+
+		err = code ? give_up(writer, code, "its views") : 0;
 	}
 	return err;
 }

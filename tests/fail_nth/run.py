@@ -62,10 +62,12 @@ COMMANDS = {
     "jsonl": ["export", "-f", "jsonl", "../" + SESSION],
     "otlp_profiles": ["export", "-f", "otlp_profiles", "../" + SESSION],
     "otlp_metrics": ["export", "-f", "otlp_metrics", "../" + SESSION],
+    "query": ["query", "../" + SESSION, "SELECT * FROM ledger_by_service"],
+    "filter": ["report", "--comm", "*", "--group-by", "exe", "../" + SESSION],
 }
-# of a session: the same output each time
+# Of a session: the same output each time
 READERS = ["report", "json", "stacks", "pprof", "svg", "speedscope", "folded", "perfetto", "openmetrics", "jsonl",
-           "otlp_profiles", "otlp_metrics"]
+           "otlp_profiles", "otlp_metrics", "query", "filter"]
 
 ERRNOS = {
     "open": ["EMFILE", "ENOMEM", "EIO", "EINTR"],

@@ -53,3 +53,13 @@ CREATE TABLE connections (id INTEGER PRIMARY KEY, window, pid, start_ns, directi
 	end_ns, connect_ns, accept_wait_ns, lifetime_ns, reply_ns, sent_bytes, received_bytes, retransmits, rtt_ns,
 	min_rtt_ns, cwnd, mss_bytes, receive_buffer_bytes, send_buffer_bytes, drops, ended, error);
 CREATE TABLE block_regions (device, region, bytes, over_bytes, requests, PRIMARY KEY (device, region));
+CREATE TABLE details (signal, id, name, PRIMARY KEY (signal, id));
+CREATE TABLE ledger_sums (thread, state, call, object, holder, waker, waker_kind, ns, count);
+CREATE TABLE window_sums (window, state, ns, count);
+CREATE TABLE rivals_sums (thread, pid, tid, comm, policy, ns);
+CREATE TABLE chains_sums (thread, state, call, object, culprit_pid, culprit_tid, culprit_comm, part_state, part_call,
+	part_object, part_culprit, ns);
+CREATE TABLE samples_sums (pid, process_start_ns, tid, thread_start_ns, kind, state, mode, stack, stop, waker,
+	waker_kind, waker_stack, count, weight_ns, ns, mismatches, squares);
+CREATE TABLE stack_sums (kind, stack, count, weight_ns);
+CREATE TABLE calls_sums (thread_tid, thread_start_ns, thread_begin_ns, call, count, failed, cpu_ns, total_ns);

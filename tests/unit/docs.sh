@@ -37,6 +37,9 @@ options_of_code() {
 			longs=$(grep -oE '[A-Z_]+_LONGS' "src/$shared.h" | head -n 1)
 			! grep -q "$longs" "$own" || cat "src/$shared.h"
 		done
+		# A row of process_keys.h is an option of those commands.
+		! grep -q SESSION_OPTIONS_LONGS "$own" ||
+			sed -n 's/.*KEY([A-Z]*, \("[a-z]*"\), .*/\1, required_argument/p' src/store/process_keys.h
 	} | grep -oE '"[a-z-]+", (no|required|optional)_argument' | sed 's/"\(.*\)".*/--\1/' | options
 }
 
@@ -49,7 +52,7 @@ has_all() {
 	return $bad
 }
 
-for command in run record trace report export doctor; do
+for command in run record trace report export query doctor; do
 	options_of_help $command >"$work/help"
 	options_of_page $command >"$work/page"
 	options_of_code $command >"$work/code"
@@ -75,4 +78,17 @@ for name in sorted(names):
 END
 documented_tables >"$work/documented"
 check "made-up sessions have the tables of docs/session.md" same "$work/documented" "$work/made-up"
+
+# Views and tables as they are declared, against the page: "name | one row per | columns"
+make_session server "$work"
+"$DWELL" query --list --json "$work/server.dwell" >"$work/list"
+jq -r '.[] | select(.type == "view") | "| `\(.name)` | \(.about) | \(.columns | map("`\(.)`") | join(", ")) |"' "$work/list" >"$work/declared"
+sed -n '/^## Views/,/^## What/p' docs/session.md | grep '^| `' >"$work/page"
+check "docs/session.md has the views as they are declared, in this order" same "$work/declared" "$work/page"
+jq -r '.[] | select(.type == "table") | "\(.name): \(.about)"' "$work/list" | LC_ALL=C sort >"$work/declared"
+awk -F' \\| ' '/^## Tables/ { on = 1 } /^## Views/ { on = 0 } on && /^\| `/ {
+	gsub(/[`|]/, "", $1); gsub(/`/, "", $2)
+	for (i = split($1, table, /, */); i > 0; i--) { gsub(/ /, "", table[i]); print table[i] ": " $2 }
+}' docs/session.md | LC_ALL=C sort >"$work/page"
+check "and what one row of each table is" same "$work/declared" "$work/page"
 finish

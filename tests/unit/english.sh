@@ -6,7 +6,7 @@
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-for command in "" run record trace report export doctor; do
+for command in "" run record trace report export query doctor; do
 	# shellcheck disable=SC2086 # none, or one word
 	"$DWELL" $command --help >"$work/help-${command:-dwell}.txt"
 done
@@ -18,7 +18,7 @@ check "strings of commands, report, doctor and signals use them" \
 	python3 tests/english.py src/main.c src/cmd/*.[ch] src/cmd/*.def src/report/*.[ch] src/doctor/*.[ch] src/export/*.[ch] \
 	src/export/*.def signals/*/*.c records/*/*.c abi/*.def
 check "messages of the other parts use them" \
-	python3 tests/english.py src/base/*.c src/capture/*.c src/engine/*.[ch] src/model/*.c src/store/*.c src/symbolize/*.c src/worker/*.c
+	python3 tests/english.py src/base/*.c src/capture/*.c src/engine/*.[ch] src/model/*.c src/store/*.c src/store/*.def src/symbolize/*.c src/worker/*.c
 
 # The check itself sees each of them
 cat >"$work/bad.md" <<'END'

@@ -14,8 +14,8 @@
 #define ROWS 120000 /* a session that is worth its sums has at least 100,000 */
 
 static const struct table_sums waits_sums = {
-	.name = "waits_sums",
-	.columns = "thread INTEGER, comm TEXT, count INTEGER, ns INTEGER, squares REAL",
+	.table = {.name = "waits_sums",
+		  .columns = "thread INTEGER, comm TEXT, count INTEGER, ns INTEGER, squares REAL"},
 	.keys = 1U << 1 | 1U << 2,
 	.texts = 1U << 2,
 	.sums = 1U << 3 | 1U << 4,
