@@ -48,7 +48,7 @@ ifeq ($(V),fuzz)
 CC := $(CLANG)
 endif
 
-LIBS := libbpf libelf libdw liblzma zlib jansson libcap sqlite3 libprotobuf-c libcyaml ncursesw
+LIBS := libbpf libelf libdw liblzma zlib jansson libcap sqlite3 libprotobuf-c yaml-0.1 ncursesw
 BUILD_LIBS := libseccomp # of a program that the build runs; dwell does without
 MISSING := $(shell for lib in $(LIBS) $(BUILD_LIBS); do $(PKG_CONFIG) --exists $$lib || echo $$lib; done)
 ifneq ($(MISSING),)
