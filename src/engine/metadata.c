@@ -185,7 +185,6 @@ void metadata_next_file(struct metadata *metadata, const struct engine_options *
 			enum tier tier, const char *tier_why, u64 started_ns,
 			const struct mappings *mappings)
 {
-	metadata->file_number++;
 	metadata_begin_again(metadata, options, tier, tier_why, started_ns);
 	metadata->steal_before_ns = cpus_steal_ns();
 	metadata->cpus = (struct cpus){.err = metadata->cpus.err};
