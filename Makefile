@@ -209,7 +209,7 @@ install: $(B)/dwell $(if $(shell command -v lowdown),man)
 		[ ! -e $$page ] || install -D -m 644 $$page \
 			$(DESTDIR)$(PREFIX)/share/man/man1/$$(basename $$page); \
 	done
-	for schema in doctor report; do \
+	for schema in doctor doctor-session report; do \
 		install -D -m 644 docs/$$schema.schema.json \
 			$(DESTDIR)$(PREFIX)/share/dwell/$$schema.schema.json; \
 	done

@@ -37,11 +37,22 @@ refuse(const struct config *config, const struct config_entry *entry, const char
 	return -EINVAL;
 }
 
-/* Names of files may be any bytes; what ends a line or a text early is nobody's. */
+/* Characters that end a line for YAML, or that no terminal shows, in UTF-8. */
+static bool begins_with_unseen(const unsigned char *text)
+{
+	if (*text < 0x20 || *text == 0x7f)
+		return true;
+	if (text[0] == 0xc2 && text[1] >= 0x80 && text[1] <= 0x9f)
+		return true; /* C1 controls, U+0085 among them */
+	if (text[0] == 0xe2 && text[1] == 0x80 && (text[2] == 0xa8 || text[2] == 0xa9))
+		return true; /* U+2028, U+2029 */
+	return text[0] == 0xef && text[1] == 0xbb && text[2] == 0xbf;
+}
+
 static bool has_control(const char *text)
 {
 	for (; *text; text++)
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+		if (begins_with_unseen((const unsigned char *)text))
 			return true;
 	return false;
 }
@@ -157,7 +168,7 @@ static int check_repeats(const struct config *config, size_t index)
 
 		if (strcmp(other->key, entry->key) != 0 || config->is_session)
 			continue;
-		if (!other->is_listed || !entry->is_listed)
+		if (other->nth != entry->nth)
 			return refuse(config, entry, "'%s' is there twice, first in line %u",
 				      entry->key, other->line);
 		if (!adds_up)

@@ -24,7 +24,7 @@ struct config_entry {
 	char *value;	   /* NULL: an option without a value */
 	unsigned int line; /* of the file; of a session: the number of the option */
 	bool is_plain;	   /* not quoted: true and false mean that */
-	bool is_listed;	   /* one of several of its key */
+	unsigned int nth;  /* key of the file it is of: the values of a list have the same */
 };
 
 struct config {

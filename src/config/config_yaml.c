@@ -23,6 +23,7 @@ struct reading {
 	struct config *config;
 	enum place place;
 	char *key; /* its value follows; ours */
+	unsigned int key_count;
 	bool has_ended;
 };
 
@@ -52,7 +53,7 @@ static int take_value(struct reading *reading, const yaml_event_t *event, size_t
 		return err;
 	entry = &config->entries[config->count - 1];
 	entry->is_plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-	entry->is_listed = reading->place == IN_LIST;
+	entry->nth = reading->key_count;
 	return 0;
 }
 
@@ -70,6 +71,7 @@ static int take_key(struct reading *reading, const yaml_event_t *event, size_t l
 	if (!*text || strlen(text) != event->data.scalar.length)
 		return refuse(reading, line, "a key is empty, or has a NUL byte; " SHAPE);
 	reading->key = strdup(text);
+	reading->key_count++;
 	reading->place = AT_VALUE;
 	return reading->key ? 0 : refuse(reading, line, "not enough memory");
 }

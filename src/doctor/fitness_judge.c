@@ -128,8 +128,8 @@ static void check_governor(const struct fitness *fitness, struct check *check)
 
 static void check_overhead(const struct fitness *fitness, struct check *check)
 {
-	u64 bpf_ns = fitness->bpf_ns;
-	double share;
+	double own_ns = (double)fitness->user_cpu_ns, bpf_ns = (double)fitness->bpf_ns, share;
+	double cpu_ns = (double)fitness->wall_ns * (double)fitness->cpus;
 
 	if (*fitness->cost_unknown) {
 		check_set(check, CHECK_NOTE, "run dwell as root", "not known: %s",
@@ -137,9 +137,8 @@ static void check_overhead(const struct fitness *fitness, struct check *check)
 		return;
 	}
 	if (fitness->bpf_windows)
-		bpf_ns = (u64)((double)bpf_ns * (double)fitness->overhead_windows /
-			       (double)fitness->bpf_windows);
-	share = percent(bpf_ns + fitness->user_cpu_ns, fitness->wall_ns * fitness->cpus);
+		bpf_ns *= (double)fitness->overhead_windows / (double)fitness->bpf_windows;
+	share = cpu_ns > 0 ? 100 * (bpf_ns + own_ns) / cpu_ns : 0;
 	check_set(check, level_of(share, OVERHEAD_NOTE, OVERHEAD_BAD),
 		  share >= OVERHEAD_NOTE
 			  ? "measure less: --tier A, fewer signals, -p instead of -a; or set "
