@@ -73,11 +73,13 @@ static void check_unattributed(const struct fitness *fitness, struct check *chec
 	double share = percent(fitness->unattributed_ns, fitness->ledger_ns);
 	int level = level_of(share, UNATTRIBUTED_NOTE, UNATTRIBUTED_BAD);
 
-	check_set(check, fitness->ledger_ns ? level : CHECK_BAD,
-		  level == CHECK_OK ? "" : "see the losses above; record it again",
-		  fitness->ledger_ns ? "%.2f %% of the threads' time"
-				     : "there is no time of threads",
-		  share);
+	if (!fitness->ledger_ns)
+		check_set(check, CHECK_BAD, "choose tasks that live meanwhile, and record it again",
+			  "there is no time of threads");
+	else
+		check_set(check, level,
+			  level == CHECK_OK ? "" : "see the losses above; record it again",
+			  "%.2f %% of the threads' time", share);
 }
 
 static void check_hooks(const struct fitness *fitness, struct check *check)

@@ -14,7 +14,10 @@
 #define CPU "/sys/devices/system/cpu/"
 #define THP "/sys/kernel/mm/transparent_hugepage/"
 
-/* A file's first line is the value. Without a path it is a sysctl. */
+/*
+ * A file's first line is the value. Without a path it is a sysctl. Not here is what the kernel
+ * changes by itself, such as kernel.perf_event_max_sample_rate.
+ */
 static const struct {
 	const char *name, *path;
 } settings[] = {
@@ -29,7 +32,8 @@ static const struct {
 	{"kernel.sched_wakeup_granularity_ns", NULL},
 	{"kernel.numa_balancing", NULL},
 	{"kernel.perf_event_paranoid", NULL},
-	{"kernel.perf_event_max_sample_rate", NULL},
+	{"kernel.perf_event_mlock_kb", NULL},
+	{"kernel.perf_event_max_stack", NULL},
 	{"kernel.perf_cpu_time_max_percent", NULL},
 	{"kernel.kptr_restrict", NULL},
 	{"kernel.bpf_stats_enabled", NULL},
