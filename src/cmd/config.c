@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,12 +38,6 @@ static bool is_long(const char *argument, const struct option *row)
 	return !strncmp(argument, "--", 2) && !strcmp(argument + 2, row->name);
 }
 
-static int refuse(void)
-{
-	fputs("Try 'dwell config --help'.\n", stderr);
-	return EXIT_USAGE;
-}
-
 static int print(struct record_options *options)
 {
 	struct effective *effective = calloc(1, sizeof(*effective));
@@ -64,7 +59,7 @@ static int print(struct record_options *options)
 int cmd_config(int argc, char **argv)
 {
 	struct record_options *options;
-	int status = EXIT_USAGE;
+	int status;
 
 	if (argc > 1 && (!strcmp(argv[1], "-h") || is_long(argv[1], &longs[1]))) {
 		fputs(usage, stdout);
@@ -72,7 +67,7 @@ int cmd_config(int argc, char **argv)
 	}
 	if (argc < 2 || !is_long(argv[1], &longs[0])) {
 		log_error("config needs --print first: dwell config --print -a -d 30");
-		return refuse();
+		return given_status(-EINVAL, "config");
 	}
 	options = calloc(1, sizeof(*options));
 	if (!options) {
@@ -81,8 +76,9 @@ int cmd_config(int argc, char **argv)
 	}
 	argv[1] = argv[0];
 	/* Without a word on what to measure it is a beginning for somebody's own file. */
-	if (record_take(argc - 1, argv + 1, options))
-		status = refuse();
+	status = record_take(argc - 1, argv + 1, options);
+	if (status)
+		status = given_status(status, "config");
 	else if (options->help)
 		status = (fputs(usage, stdout), EXIT_OK);
 	else

@@ -2,6 +2,7 @@
 #include "given.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "../base/log.h"
 #include "../base/utf8.h"
 #include "../config/option_kind.h"
+#include "cmd.h"
 #include "like.h"
 #include "measure.h"
 
@@ -42,7 +44,7 @@ static int collect(int argc, char **argv, const struct given_command *command, s
 		if (given->count == GIVEN_MAX) {
 			log_error("more than %d options; put values into one list: -p 1,2,3",
 				  GIVEN_MAX);
-			return -E2BIG;
+			return -EINVAL;
 		}
 		given->options[given->count++] = (struct given_option){
 			.row = find_row(command->longs, option),
@@ -139,9 +141,10 @@ static int take_one(const struct given_command *command, int option, const char 
 {
 	int err = command->take(command->options, option, value);
 
-	if (!err)
-		run_again_note(&command->engine->again, command->longs, option, value);
-	return err;
+	if (err)
+		return -EINVAL; /* whatever is wrong with it, it was typed */
+	run_again_note(&command->engine->again, command->longs, option, value);
+	return 0;
 }
 
 static int take_entry(const struct given *given, const struct given_command *command,
@@ -192,15 +195,12 @@ int given_parse(int argc, char **argv, const struct given_command *command, stru
 	return err;
 }
 
-bool given_has(const struct given *given, const char *name)
+int given_status(int err, const char *command)
 {
-	for (size_t i = 0; i < given->count; i++)
-		if (given->options[i].row && !strcmp(given->options[i].row->name, name))
-			return true;
-	for (size_t i = 0; i < given->file.count; i++)
-		if (!strcmp(given->file.entries[i].key, name))
-			return true;
-	return false;
+	if (err != -EINVAL)
+		return EXIT_FAILED;
+	fprintf(stderr, "Try 'dwell %s --help'.\n", command);
+	return EXIT_USAGE;
 }
 
 /* --- what holds --- */
@@ -259,6 +259,8 @@ int given_identify(const struct given *given, const struct given_command *comman
 	char build_id[BUILD_ID_TEXT_BYTES];
 	int err = effective ? given_effective(given, command, effective) : -ENOMEM;
 
+	if (!effective)
+		log_error("cannot start: not enough memory for the options");
 	build_id_own(build_id);
 	if (!err)
 		effective_run_id(effective, build_id, command->name,

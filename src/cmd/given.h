@@ -59,13 +59,14 @@ struct given {
 };
 
 /*
- * The whole command line: 0 or -errno, told. What is left of it is the target command, which is in
+ * The whole command line: 0; -EINVAL, told, if it is wrong, or the file's text is; other -errno,
+ * told, if that could not be found out. What is left of it is the target command, which is in
  * engine->command then. Every option was taken, and noted in engine->again.
  */
 int given_parse(int argc, char **argv, const struct given_command *command, struct given *given);
 
-/* Was it, by the command line or the file? */
-bool given_has(const struct given *given, const char *name);
+/* What a command ends with that could not take its options; wrong usage leads to its help. */
+int given_status(int err, const char *command);
 
 /*
  * The configuration that holds: each option in the order of the command's table, with what it is

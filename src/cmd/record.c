@@ -121,11 +121,11 @@ int cmd_record(int argc, char **argv)
 {
 	struct record_options options = {0};
 	struct engine_result result;
+	int err;
 
-	if (record_parse(argc, argv, &options)) {
-		fputs("Try 'dwell record --help'.\n", stderr);
-		return EXIT_USAGE;
-	}
+	err = record_parse(argc, argv, &options);
+	if (err)
+		return given_status(err, "record");
 	if (options.help) {
 		fputs(usage, stdout);
 		return EXIT_OK;

@@ -130,11 +130,11 @@ int cmd_run(int argc, char **argv)
 {
 	struct options options = {0};
 	struct engine_result result;
+	int err;
 
-	if (parse(argc, argv, &options)) {
-		fputs("Try 'dwell run --help'.\n", stderr);
-		return EXIT_USAGE;
-	}
+	err = parse(argc, argv, &options);
+	if (err)
+		return given_status(err, "run");
 	if (options.help) {
 		fputs(usage, stdout);
 		return EXIT_OK;

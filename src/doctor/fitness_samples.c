@@ -9,6 +9,7 @@
 
 #include "../../abi/records.h"
 #include "../base/hash.h"
+#include "../base/log.h"
 #include "../base/strings.h"
 #include "../model/profile.h"
 #include "../store/query.h"
@@ -99,7 +100,9 @@ static int on_frame(sqlite3_stmt *row, void *context)
 	query_text(row, 2, name, sizeof(name));
 	if (*name)
 		key[1] = strings_add(&reading->names, name);
-	else
+	if (key[1] == STRINGS_NONE)
+		return -ENOMEM;
+	if (!*name)
 		for (int i = 0; i < 2; i++)
 			reading->fitness->unnamed_weight = profile_add(
 				reading->fitness->unnamed_weight, frame->halves.weight[i]);
@@ -151,8 +154,10 @@ static int compare_halves(const struct hash *functions, struct fitness_stability
 	size_t even[FITNESS_TOP], odd[FITNESS_TOP];
 	u32 even_count, odd_count;
 
-	if (!room)
+	if (!room) {
+		log_error("cannot compare the windows of the session: not enough memory");
 		return -ENOMEM;
+	}
 	even_count = find_top(functions, 0, room, even);
 	odd_count = find_top(functions, 1, room, odd);
 	free(room);

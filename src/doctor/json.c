@@ -23,11 +23,16 @@ json_t *doctor_checks_to_json(const struct check *checks, size_t count)
 {
 	json_t *rows = json_array();
 
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(
-			rows, json_pack("{s:s, s:s, s:s, s:o}", "name", checks[i].name, "level",
+	for (size_t i = 0; i < count; i++) {
+		json_t *row = json_pack("{s:s, s:s, s:s, s:o}", "name", checks[i].name, "level",
 					level_names[checks[i].level], "text", checks[i].text,
-					"remedy", text_or_null(checks[i].remedy)));
+					"remedy", text_or_null(checks[i].remedy));
+
+		if (json_array_append_new(rows, row)) {
+			json_decref(rows);
+			return NULL; /* no memory: better none than some */
+		}
+	}
 	return rows;
 }
 

@@ -57,8 +57,10 @@ COMMANDS = {
     "svg": ["export", "-f", "svg", "../" + SESSION],
     "speedscope": ["export", "-f", "speedscope", "../" + SESSION],
     "folded": ["export", "-f", "folded", "--kind", "cpu", "../" + SESSION],
+    "fitness": ["doctor", "../" + SESSION],
+    "fitness-json": ["doctor", "--json", "../" + SESSION],
 }
-READERS = ["report", "json", "stacks", "pprof", "svg", "speedscope", "folded"]  # of a session: the same output each time
+READERS = ["report", "json", "stacks", "pprof", "svg", "speedscope", "folded", "fitness", "fitness-json"]  # of a session: the same output each time
 
 ERRNOS = {
     "open": ["EMFILE", "ENOMEM", "EIO", "EINTR"],
@@ -228,7 +230,7 @@ def is_same(output, good):
     """Or it says itself what was left out: samples without their stack count as damaged in JSON."""
     if output == good or b"are left out" in output:
         return True
-    if not output.startswith(b"{"):
+    if not output.startswith(b"{") or "quality" not in json.loads(good):
         return False
     return json.loads(output)["quality"]["stacks"] != json.loads(good)["quality"]["stacks"]
 
