@@ -29,6 +29,7 @@ struct fitness_stability {
 	u32 functions; /* in the longer of the two lists: FITNESS_TOP, or fewer if there are fewer
 			*/
 	u32 common;    /* in both */
+	u64 common_weight; /* the time in these, of stack_weight */
 };
 
 struct fitness {

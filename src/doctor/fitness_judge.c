@@ -23,6 +23,8 @@
 #define SAMPLES_NOTE	  100 /* samples */
 #define COMMON_NOTE	  8   /* of ten functions, in both halves */
 #define COMMON_BAD	  5
+#define COMMON_SHARE_OK	  90.0 /* of the sampled CPU time, in these functions */
+#define COMMON_SHARE_BAD  50.0
 
 static double percent(u64 part, u64 whole)
 {
@@ -217,12 +219,30 @@ static void check_samples(const struct fitness *fitness, struct check *check)
 			  FIGURE_NUMBER(fitness->cpu_samples), points_of(fitness->cpu_samples));
 }
 
+/*
+ * Lists that agree are stable. So is one whose common functions have nearly all of the time: what
+ * differs is a tail of single samples.
+ */
+static int stability_level(u32 common, double share)
+{
+	if (common >= COMMON_NOTE || share >= COMMON_SHARE_OK)
+		return CHECK_OK;
+	return common < COMMON_BAD && share < COMMON_SHARE_BAD ? CHECK_BAD : CHECK_NOTE;
+}
+
 static void check_stability(const struct fitness *fitness, struct check *check)
 {
+	static const char *const meanings[] = {
+		[CHECK_OK] = "the functions with most time are the same throughout",
+		[CHECK_NOTE] = "the end of the list is chance",
+		[CHECK_BAD] = "the list is chance, or the load alternates; do not rank functions "
+			      "by it",
+	};
 	const struct fitness_stability *stability = &fitness->stability;
 	/* As if of ten, where there are fewer functions. */
 	u32 common = stability->functions ? 10 * stability->common / stability->functions : 0;
-	int level = common < COMMON_BAD ? CHECK_BAD : common < COMMON_NOTE ? CHECK_NOTE : CHECK_OK;
+	double share = percent(stability->common_weight, fitness->stack_weight);
+	int level = stability_level(common, share);
 
 	if (fitness->cpu_samples < SAMPLES_NOTE || !stability->samples[0] ||
 	    !stability->samples[1]) {
@@ -233,12 +253,9 @@ static void check_stability(const struct fitness *fitness, struct check *check)
 		  level == CHECK_OK ? ""
 				    : "record longer, raise -F, or find out what changes: dwell "
 				      "report FILE@FROM-TO",
-		  "%u of the top %u functions are the same in even and odd windows%s",
-		  stability->common, stability->functions,
-		  level == CHECK_OK	? ": the list is stable"
-		  : level == CHECK_NOTE ? ": the end of the list is chance"
-					: ": the list is chance, or the load alternates; do not "
-					  "rank functions by it");
+		  "%u of the top %u functions are the same in even and odd windows, with %.0f %% "
+		  "of the sampled CPU time: %s",
+		  stability->common, stability->functions, share, meanings[level]);
 }
 
 void fitness_judge(const char *session, const struct fitness *fitness,

@@ -44,6 +44,13 @@ void fitness_print(const struct fitness_report *report, bool color, bool brief, 
 	print_verdict(report, color, out);
 }
 
+static double share_of_common(const struct fitness *fitness)
+{
+	u64 whole = fitness->stack_weight;
+
+	return whole ? (double)fitness->stability.common_weight / (double)whole : 0;
+}
+
 json_t *fitness_to_json(const struct fitness_report *report)
 {
 	const struct fitness *fitness = report->fitness;
@@ -52,14 +59,14 @@ json_t *fitness_to_json(const struct fitness_report *report)
 
 	utf8_escape(name, sizeof(name), report->session);
 	utf8_escape(run_id, sizeof(run_id), fitness->run_id);
-	return json_pack("{s:s, s:s, s:s, s:o, s:s, s:o, s:{s:I, s:I, s:I, s:I, s:I}}", "schema",
-			 "dwell.doctor-session/1", "version", DWELL_VERSION, "session", name,
-			 "run_id", *run_id ? json_string(run_id) : json_null(), "verdict",
+	return json_pack("{s:s, s:s, s:s, s:o, s:s, s:o, s:{s:I, s:I, s:f, s:I, s:I, s:I}}",
+			 "schema", "dwell.doctor-session/1", "version", DWELL_VERSION, "session",
+			 name, "run_id", *run_id ? json_string(run_id) : json_null(), "verdict",
 			 verdicts[report->verdict].name, "checks",
 			 doctor_checks_to_json(report->checks, report->check_count), "stability",
 			 "functions", (json_int_t)stability->functions, "common",
-			 (json_int_t)stability->common, "samples_even",
-			 (json_int_t)stability->samples[0], "samples_odd",
+			 (json_int_t)stability->common, "common_share", share_of_common(fitness),
+			 "samples_even", (json_int_t)stability->samples[0], "samples_odd",
 			 (json_int_t)stability->samples[1], "cpu_samples",
 			 (json_int_t)fitness->cpu_samples);
 }

@@ -148,6 +148,14 @@ static u32 find_top(const struct hash *functions, int half, struct ranked *room,
 	return count;
 }
 
+static void add_common(const struct function *function, struct fitness_stability *stability)
+{
+	stability->common++;
+	for (int i = 0; i < 2; i++)
+		stability->common_weight =
+			profile_add(stability->common_weight, function->halves.weight[i]);
+}
+
 static int compare_halves(const struct hash *functions, struct fitness_stability *stability)
 {
 	struct ranked *room = calloc(functions->count + 1, sizeof(*room));
@@ -164,7 +172,8 @@ static int compare_halves(const struct hash *functions, struct fitness_stability
 	stability->functions = even_count > odd_count ? even_count : odd_count;
 	for (u32 i = 0; i < even_count; i++)
 		for (u32 j = 0; j < odd_count; j++)
-			stability->common += even[i] == odd[j];
+			if (even[i] == odd[j])
+				add_common(hash_item(functions, even[i]), stability);
 	return 0;
 }
 

@@ -96,6 +96,9 @@ check "none at all: the ledger stays" limited samples=note "DELETE FROM samples;
 # Three of ten functions are others in odd windows: seven are common.
 check "7 of 10 functions in common limit it" limited stability=note "UPDATE samples SET stack = stack + 10 WHERE window % 2 AND stack < 203"
 check "and are counted" grep -qF "7 of the top 10 functions" <(text_of stability)
+check "nothing is wrong if the three that are common have nearly all of the time" judged fit 0 "" \
+	"UPDATE samples SET weight_ns = 1000 WHERE stack >= 203; UPDATE samples SET stack = stack + 10 WHERE window % 2 AND stack >= 203"
+check "and they are counted" grep -qF "3 of the top 10 functions are the same in even and odd windows, with 100 %" <(text_of stability)
 check "4 of 10 are chance" bad stability=bad "UPDATE samples SET stack = stack + 10 WHERE window % 2 AND stack < 206"
 
 check "the text has the verdict last" eval '"$DWELL" doctor "$dir/good.dwell" | tail -n 1 | grep -qF "good.dwell: fit to conclude from: 12 ok, 0 to note, 0 bad."'
