@@ -26,8 +26,8 @@ enum given_option_id { GIVEN_CONFIG = 0x500, GIVEN_LIKE };
 	}
 
 #define GIVEN_USAGE                                                                                \
-	"  --config FILE        take options from a YAML file (see dwell-config(1)); those\n"      \
-	"                       of the command line replace them\n"                                \
+	"  --config FILE        take options from a YAML file; those of the command line\n"        \
+	"                       replace them\n"                                                    \
 	"  --like FILE          measure as the session FILE was, and print what differs\n"         \
 	"                       from it: options, host, settings, hooks, builds\n"
 
