@@ -117,31 +117,36 @@ static void tell_files(const struct engine_result *result, const char *output)
 		    (double)rotation->longest_ns / 1e6, (double)rotation->longest_end_ns / 1e6);
 }
 
+static int record(struct record_options *options)
+{
+	struct engine_result result;
+
+	name_output(options);
+	options->engine.show_progress = isatty(STDERR_FILENO) && log_level() == LOG_NORMAL;
+	engine_run(&options->engine, &result);
+	if (result.is_reportable && options->engine.rotate_ns)
+		tell_files(&result, options->engine.output);
+	else if (result.is_reportable && !result.misplaced)
+		tell_result(&result, options->engine.output);
+	if (result.is_reportable)
+		given_compare(&options->given, &result);
+	files_close(&result.files, result.files_end);
+	return result.status;
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct record_options options = {0};
-	struct engine_result result;
-	int err;
+	int err = record_parse(argc, argv, &options), status = EXIT_OK;
 
-	err = record_parse(argc, argv, &options);
 	if (err)
-		return given_status(err, "record");
-	if (options.help) {
+		status = given_status(err, "record");
+	else if (options.help)
 		fputs(usage, stdout);
-		return EXIT_OK;
-	}
-	if (options.is_dry_run)
-		return engine_dry_run(&options.engine);
-	name_output(&options);
-	options.engine.show_progress = isatty(STDERR_FILENO) && log_level() == LOG_NORMAL;
-	engine_run(&options.engine, &result);
-	if (result.is_reportable && options.engine.rotate_ns)
-		tell_files(&result, options.engine.output);
-	else if (result.is_reportable && !result.misplaced)
-		tell_result(&result, options.engine.output);
-	if (result.is_reportable)
-		given_compare(&options.given, &result);
+	else if (options.is_dry_run)
+		status = engine_dry_run(&options.engine);
+	else
+		status = record(&options);
 	given_free(&options.given);
-	files_close(&result.files, result.files_end);
-	return result.status;
+	return status;
 }

@@ -126,29 +126,34 @@ static void print_report(const struct engine_result *result, const struct option
 		log_error("cannot make the report; dwell run -o FILE keeps the session");
 }
 
+static int run(const struct options *options)
+{
+	struct engine_result result;
+
+	engine_run(&options->engine, &result);
+	if (result.is_reportable && log_level() != LOG_QUIET)
+		print_report(&result, options);
+	if (result.is_reportable)
+		given_compare(&options->given, &result);
+	files_close(&result.files, result.files_end);
+	return result.status;
+}
+
 int cmd_run(int argc, char **argv)
 {
 	struct options options = {0};
-	struct engine_result result;
-	int err;
+	int err = parse(argc, argv, &options), status = EXIT_OK;
 
-	err = parse(argc, argv, &options);
 	if (err)
-		return given_status(err, "run");
-	if (options.help) {
+		status = given_status(err, "run");
+	else if (options.help)
 		fputs(usage, stdout);
-		return EXIT_OK;
-	}
-	if (target_find(options.engine.command[0]))
-		return EXIT_CANNOT_EXEC; /* a report would be of dwell's own attempt */
-	if (options.is_dry_run)
-		return engine_dry_run(&options.engine);
-	engine_run(&options.engine, &result);
-	if (result.is_reportable && log_level() != LOG_QUIET)
-		print_report(&result, &options);
-	if (result.is_reportable)
-		given_compare(&options.given, &result);
+	else if (target_find(options.engine.command[0]))
+		status = EXIT_CANNOT_EXEC; /* a report would be of dwell's own attempt */
+	else if (options.is_dry_run)
+		status = engine_dry_run(&options.engine);
+	else
+		status = run(&options);
 	given_free(&options.given);
-	files_close(&result.files, result.files_end);
-	return result.status;
+	return status;
 }
