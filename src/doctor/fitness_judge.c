@@ -52,8 +52,9 @@ static void check_whole(const struct fitness *fitness, struct check *check)
 			  "unattributed, some names are missing",
 			  (unsigned long long)fitness->replaced);
 	else
-		check_set(check, CHECK_OK, "", "%llu windows, %s",
-			  (unsigned long long)fitness->windows, FIGURE_TIME(fitness->wall_ns));
+		check_set(check, CHECK_OK, "", "%llu window%s, %s",
+			  (unsigned long long)fitness->windows, fitness->windows == 1 ? "" : "s",
+			  FIGURE_TIME(fitness->wall_ns));
 }
 
 static void check_losses(const struct fitness *fitness, struct check *check)
@@ -113,19 +114,23 @@ static void check_coverage(const struct fitness *fitness, struct check *check)
 			  "down to %.0f %% of the time: %s", least, fitness->partial.text);
 }
 
+/* Rates may have been thinned before the recording began: in its warm-up, or in an earlier file. */
 static void check_governor(const struct fitness *fitness, struct check *check)
 {
+	char steps[64] = "";
+
+	if (fitness->steps)
+		snprintf(steps, sizeof(steps), "%llu step%s to hold --max-overhead",
+			 (unsigned long long)fitness->steps, fitness->steps == 1 ? "" : "s");
 	if (fitness->thinned > 1)
 		check_set(check, CHECK_NOTE,
 			  "raise --max-overhead, or lower -F, to sample evenly throughout",
-			  "%llu step%s to hold --max-overhead; rates were thinned to 1/%llu: sums "
-			  "stay right, small shares vary more",
-			  (unsigned long long)fitness->steps, fitness->steps == 1 ? "" : "s",
-			  (unsigned long long)fitness->thinned);
-	else if (fitness->steps)
-		check_set(check, CHECK_NOTE, "raise --max-overhead, or choose fewer signals",
-			  "%llu step%s to hold --max-overhead", (unsigned long long)fitness->steps,
-			  fitness->steps == 1 ? "" : "s");
+			  "%s%srates were thinned to 1/%llu: sums stay right, small shares vary "
+			  "more",
+			  steps, *steps ? "; " : "", (unsigned long long)fitness->thinned);
+	else if (*steps)
+		check_set(check, CHECK_NOTE, "raise --max-overhead, or choose fewer signals", "%s",
+			  steps);
 	else
 		check_set(check, CHECK_OK, "", "nothing was thinned or switched off");
 }

@@ -153,8 +153,8 @@ static int on_overhead(sqlite3_stmt *row, void *context)
 }
 
 struct ledger {
-	struct fitness *fitness;
 	s64 unattributed; /* the state's number there */
+	u64 all_ns, unattributed_ns;
 };
 
 static int on_state_name(sqlite3_stmt *row, void *context)
@@ -171,21 +171,30 @@ static int on_state_name(sqlite3_stmt *row, void *context)
 static int on_state(sqlite3_stmt *row, void *context)
 {
 	struct ledger *ledger = context;
-	u64 ns = query_count(row, 1);
+	s64 ns = sqlite3_column_int64(row, 1);
 
-	ledger->fitness->ledger_ns += ns;
+	/* Single rows may be negative: they correct others. The sums are not. */
+	ledger->all_ns += (u64)ns;
 	if (sqlite3_column_int64(row, 0) == ledger->unattributed)
-		ledger->fitness->unattributed_ns += ns;
+		ledger->unattributed_ns += (u64)ns;
 	return 0;
+}
+
+static u64 not_negative(u64 sum)
+{
+	return (s64)sum < 0 ? 0 : sum;
 }
 
 static int read_ledger(sqlite3 *db, struct fitness *fitness)
 {
-	struct ledger ledger = {fitness, -1};
+	struct ledger ledger = {.unattributed = -1};
 	int err = query_table(db, "states", "id, name", NULL, on_state_name, &ledger);
 
-	return err ? err
-		   : query_groups(db, "ledger", "state, sum(ns)", "state", NULL, on_state, &ledger);
+	if (!err)
+		err = query_table(db, "ledger", "state, ns", NULL, on_state, &ledger);
+	fitness->ledger_ns = not_negative(ledger.all_ns);
+	fitness->unattributed_ns = not_negative(ledger.unattributed_ns);
+	return err;
 }
 
 static int read_hooks(sqlite3 *db, struct fitness *fitness)

@@ -186,9 +186,9 @@ int fitness_read_samples(sqlite3 *db, struct fitness *fitness)
 	hash_init(&reading.frames, sizeof(struct frame), sizeof(u64), PROFILE_FRAMES_MAX);
 	hash_init(&reading.functions, sizeof(struct function), 2 * sizeof(u64), PROFILE_FRAMES_MAX);
 	strings_init(&reading.names, PROFILE_TEXT_MAX);
-	err = query_groups(db, "samples",
-			   "kind, stop, stack, window & 1, sum(count), sum(weight_ns)",
-			   "kind, stop, stack, window & 1", NULL, on_samples, &reading);
+	/* Row by row: our hash is faster than sorting them into groups. */
+	err = query_table(db, "samples", "kind, stop, stack, window & 1, count, weight_ns", NULL,
+			  on_samples, &reading);
 	if (!err)
 		err = query_table(db, "stacks", "id, frame", NULL, on_stack, &reading);
 	if (!err)
