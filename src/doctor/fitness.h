@@ -42,7 +42,8 @@ struct fitness {
 	u64 steal_ns;
 	u64 replaced; /* processes of dwell that died meanwhile */
 
-	u64 lost, loss_windows;
+	u64 lost;	  /* records, and entries that did not fit */
+	u64 loss_windows; /* in which records were lost, by the cause with most of them */
 	struct fitness_list losses;
 	struct fitness_list silent, refused; /* hooks */
 	struct fitness_list partial;	     /* parts that do not cover all of the time */

@@ -60,15 +60,20 @@ static void check_whole(const struct fitness *fitness, struct check *check)
 static void check_losses(const struct fitness *fitness, struct check *check)
 {
 	double share = percent(fitness->loss_windows, fitness->windows);
+	char where[96] = "";
 
-	if (!fitness->lost)
+	if (!fitness->lost) {
 		check_set(check, CHECK_OK, "", "none");
-	else
-		check_set(check, share >= LOSS_BAD ? CHECK_BAD : CHECK_NOTE,
-			  "measure less: fewer signals, -p instead of -a, a longer --min-block",
-			  "%s records or entries, in up to %llu of %llu windows: %s",
-			  FIGURE_NUMBER(fitness->lost), (unsigned long long)fitness->loss_windows,
-			  (unsigned long long)fitness->windows, fitness->losses.text);
+		return;
+	}
+	if (fitness->loss_windows)
+		snprintf(where, sizeof(where), ", records in up to %llu of %llu windows",
+			 (unsigned long long)fitness->loss_windows,
+			 (unsigned long long)fitness->windows);
+	check_set(check, share >= LOSS_BAD ? CHECK_BAD : CHECK_NOTE,
+		  "measure less: fewer signals, -p instead of -a, a longer --min-block",
+		  "%s records or entries%s: %s", FIGURE_NUMBER(fitness->lost), where,
+		  fitness->losses.text);
 }
 
 static void check_unattributed(const struct fitness *fitness, struct check *check)

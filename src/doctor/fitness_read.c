@@ -67,6 +67,15 @@ static bool is_of_names(const char *cause)
 	return !strcmp(cause, "frames_unnamed") || !strcmp(cause, "lines_refused");
 }
 
+/* Of records; else a table was full, or a stack is missing: the rest of the window is right. */
+static bool is_of_records(const char *cause)
+{
+	for (int i = 0; i < LOSS_COUNT; i++)
+		if (!strcmp(cause, loss_names[i]))
+			return true;
+	return false;
+}
+
 static int on_loss(sqlite3_stmt *row, void *context)
 {
 	struct fitness *fitness = context;
@@ -78,7 +87,7 @@ static int on_loss(sqlite3_stmt *row, void *context)
 		return 0;
 	list_add(&fitness->losses, cause);
 	fitness->lost += lost;
-	if (windows > fitness->loss_windows)
+	if (is_of_records(cause) && windows > fitness->loss_windows)
 		fitness->loss_windows = windows;
 	return 0;
 }

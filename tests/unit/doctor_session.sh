@@ -67,8 +67,9 @@ check "a killed writer limits it" limited whole=note "DELETE FROM meta WHERE key
 check "a process that was replaced, too" limited whole=note "INSERT INTO meta VALUES ('ingest_replaced', '2')"
 check "without a window it is not fit" bad "whole=bad" "DELETE FROM windows"
 check "losses in one window of 20 limit it" limited losses=note "INSERT INTO losses VALUES (3, 'ring_full', 12)"
-check "and are counted" grep -qF "12 records or entries, in up to 1 of 20 windows: ring_full" <(text_of losses)
+check "and are counted" grep -qF "12 records or entries, records in up to 1 of 20 windows: ring_full" <(text_of losses)
 check "losses in two of 20 are too many" bad losses=bad "INSERT INTO losses VALUES (3, 'ring_full', 1), (4, 'ring_full', 1)"
+check "a full table in two of 20 is not" limited losses=note "INSERT INTO losses VALUES (3, 'object_no_place', 1), (4, 'object_no_place', 1)"
 check "names that came too late are no losses" judged fit 0 "" "INSERT INTO losses VALUES (3, 'frames_unnamed', 12)"
 check "2 % of unattributed time limits it" limited unattributed=note "INSERT INTO ledger (window, thread, state, ns) VALUES (1, 1, 99, 400000000)"
 check "6 % is too much" bad unattributed=bad "INSERT INTO ledger (window, thread, state, ns) VALUES (1, 1, 99, 1300000000)"
