@@ -16,22 +16,6 @@
 
 #define WHERE_BYTES 512
 
-static const struct option *find_row(const struct option *longs, int option)
-{
-	for (; longs->name; longs++)
-		if (longs->val == option)
-			return longs;
-	return NULL;
-}
-
-static const struct option *find_name(const struct option *longs, const char *name)
-{
-	for (; longs->name; longs++)
-		if (!strcmp(longs->name, name))
-			return longs;
-	return NULL;
-}
-
 /* --- the command line --- */
 
 static int collect(int argc, char **argv, const struct given_command *command, struct given *given)
@@ -47,7 +31,6 @@ static int collect(int argc, char **argv, const struct given_command *command, s
 			return -EINVAL;
 		}
 		given->options[given->count++] = (struct given_option){
-			.row = find_row(command->longs, option),
 			.option = option,
 			.value = optarg,
 		};
@@ -94,7 +77,7 @@ static bool is_replaced(const struct given *given, const struct given_command *c
 static bool is_taken(const struct given *given, const struct given_command *command,
 		     const struct config_entry *entry)
 {
-	const struct option *row = find_name(command->longs, entry->key);
+	const struct option *row = option_by_name(command->longs, entry->key);
 
 	/* Who sends a session does not say which files are written. */
 	if (given->like && option_kinds(row->name) & (OPTION_WRITES | OPTION_BESIDE))
@@ -150,7 +133,7 @@ static int take_one(const struct given_command *command, int option, const char 
 static int take_entry(const struct given *given, const struct given_command *command,
 		      const struct config_entry *entry)
 {
-	const struct option *row = find_name(command->longs, entry->key);
+	const struct option *row = option_by_name(command->longs, entry->key);
 	char where[WHERE_BYTES];
 	int err;
 

@@ -34,8 +34,7 @@ enum given_option_id { GIVEN_CONFIG = 0x500, GIVEN_LIKE };
 #define GIVEN_MAX 256 /* options of one command line */
 
 struct given_option {
-	const struct option *row; /* NULL: it has only a letter */
-	int option;
+	int option; /* as getopt_long() returned it */
 	const char *value;
 };
 

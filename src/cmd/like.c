@@ -9,6 +9,7 @@
 #include "../base/log.h"
 #include "../base/utf8.h"
 #include "../config/compare.h"
+#include "../config/option_kind.h"
 #include "../store/reader.h"
 #include "cmd.h"
 #include "reader_process.h"
@@ -49,14 +50,6 @@ static int read_facts(const char *name, int db_fd, int wal_fd, struct session_fa
 
 /* --- options --- */
 
-static const struct option *find_letter(const struct option *longs, char letter)
-{
-	for (; longs->name; longs++)
-		if (longs->val == letter)
-			return longs;
-	return NULL;
-}
-
 /* "-d 10", "--kernel=64K", "-a": as run_again.h writes them. */
 static int add_option(struct config *options, const struct option *longs, const char *text,
 		      unsigned int number)
@@ -68,7 +61,7 @@ static int add_option(struct config *options, const struct option *longs, const 
 
 	snprintf(name, sizeof(name), "%.*s", (int)length, text);
 	if (name[0] == '-' && name[1] && name[1] != '-' && !name[2])
-		row = find_letter(longs, name[1]);
+		row = option_by_value(longs, name[1]);
 	if (row)
 		return config_add(options, row->name, value, number);
 	return config_add(options, !strncmp(name, "--", 2) ? name + 2 : name, value, number);

@@ -91,14 +91,6 @@ void config_free(struct config *config)
 
 /* --- checks --- */
 
-static const struct option *find_option(const struct option *longs, const char *name)
-{
-	for (; longs->name; longs++)
-		if (!strcmp(longs->name, name))
-			return longs;
-	return NULL;
-}
-
 static int refuse_unknown(const struct config *config, const struct config_entry *entry,
 			  const struct option *longs)
 {
@@ -181,7 +173,7 @@ static int check_repeats(const struct config *config, size_t index)
 static int check_entry(const struct config *config, struct config_entry *entry,
 		       const struct option *longs, bool *ret_is_off)
 {
-	const struct option *row = find_option(longs, entry->key);
+	const struct option *row = option_by_name(longs, entry->key);
 
 	if (!row)
 		return refuse_unknown(config, entry, longs);

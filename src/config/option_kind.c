@@ -39,3 +39,19 @@ u32 option_kinds(const char *name)
 			return rows[i].kinds;
 	return 0;
 }
+
+const struct option *option_by_name(const struct option *longs, const char *name)
+{
+	for (; longs->name; longs++)
+		if (!strcmp(longs->name, name))
+			return longs;
+	return NULL;
+}
+
+const struct option *option_by_value(const struct option *longs, int value)
+{
+	for (; longs->name; longs++)
+		if (longs->val == value)
+			return longs;
+	return NULL;
+}

@@ -7,6 +7,8 @@
 #ifndef DWELL_CONFIG_OPTION_KIND_H
 #define DWELL_CONFIG_OPTION_KIND_H
 
+#include <getopt.h>
+
 #include "../../abi/types.h"
 
 enum option_kind {
@@ -19,5 +21,9 @@ enum option_kind {
 
 /* The kinds of an option by its long name, as bits; 0: it has none of them. */
 u32 option_kinds(const char *name);
+
+/* A row of a command's table of options: by its long name, or by its letter or number; or NULL. */
+const struct option *option_by_name(const struct option *longs, const char *name);
+const struct option *option_by_value(const struct option *longs, int value);
 
 #endif

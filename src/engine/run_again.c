@@ -7,18 +7,10 @@
 
 #include "../config/option_kind.h"
 
-static const struct option *find_long(const struct option *longs, int option)
-{
-	for (; longs->name; longs++)
-		if (longs->val == option)
-			return longs;
-	return NULL;
-}
-
 void run_again_note(struct run_again *again, const struct option *longs, int option,
 		    const char *value)
 {
-	const struct option *found = find_long(longs, option);
+	const struct option *found = option_by_value(longs, option);
 
 	if (option == '?' || (found && option_kinds(found->name) & OPTION_BESIDE))
 		return;

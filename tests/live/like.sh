@@ -48,6 +48,9 @@ same_options() {
 check "they have the same options" same_options
 check "and the report shows the run id" eval '"$DWELL" report "$work/3.dwell" | grep -qF "run id $(fact "$work/1.dwell" run_id)"'
 
+check "the doctor judges a real session" eval '"$DWELL" doctor --json "$work/3.dwell" >"$work/doctor.json" && tests/schema.py docs/doctor-session.schema.json "$work/doctor.json" &&
+	jq -e ".run_id == \"$(fact "$work/1.dwell" run_id)\" and .verdict != \"not_fit\"" "$work/doctor.json" || { cat "$work/doctor.json"; false; }'
+
 build 2
 echo $((swappiness == 7 ? 8 : 7)) >/proc/sys/vm/swappiness
 check "after changes" record --like "$work/1.dwell" -F 99 -o "$work/4.dwell"
