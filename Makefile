@@ -51,7 +51,7 @@ ifeq ($(V),fuzz)
 CC := $(CLANG)
 endif
 
-LIBS := libbpf libelf libdw liblzma zlib jansson libcap sqlite3 libprotobuf-c libcyaml ncursesw
+LIBS := libbpf libelf libdw liblzma zlib jansson libcap sqlite3 libprotobuf-c yaml-0.1 ncursesw
 BUILD_LIBS := libseccomp # of a program that the build runs; dwell does without
 MISSING := $(shell for lib in $(LIBS) $(BUILD_LIBS); do $(PKG_CONFIG) --exists $$lib || echo $$lib; done)
 ifneq ($(MISSING),)
@@ -284,7 +284,7 @@ install: $(B)/dwell $(if $(shell command -v lowdown),man)
 		[ ! -e $$page ] || install -D -m 644 $$page \
 			$(DESTDIR)$(PREFIX)/share/man/man1/$$(basename $$page); \
 	done
-	for schema in doctor report; do \
+	for schema in doctor doctor-session report; do \
 		install -D -m 644 docs/$$schema.schema.json \
 			$(DESTDIR)$(PREFIX)/share/dwell/$$schema.schema.json; \
 	done

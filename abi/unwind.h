@@ -116,9 +116,10 @@ static inline __attribute__((always_inline)) u32 unwind_range_place(u32 tgid, u3
 }
 
 /* Rows, 8 bytes each: unless --unwind-rows says otherwise, and between what. */
-#define UNWIND_ROWS_DEFAULT (2u << 20)
-#define UNWIND_ROWS_LEAST   (16u << 10) /* those of one page */
-#define UNWIND_ROWS_MOST    (64u << 20)
+#define UNWIND_ROWS_DEFAULT	 (2u << 20)
+#define UNWIND_ROWS_DEFAULT_TEXT "2M"
+#define UNWIND_ROWS_LEAST	 (16u << 10) /* those of one page */
+#define UNWIND_ROWS_MOST	 (64u << 20)
 
 #define UNWIND_PAGES_MAX      (64u << 10)
 #define UNWIND_MODULES_MAX    4096

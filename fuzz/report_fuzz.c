@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "../src/base/log.h"
+#include "../src/config/compare.h"
+#include "../src/doctor/fitness.h"
 #include "../src/report/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -36,6 +38,41 @@ static void report_all(sqlite3 *db)
 		report(db, &ways[i]);
 }
 
+/* `dwell doctor FILE`. */
+static void judge(sqlite3 *db)
+{
+	struct fitness_report fitness_report;
+	struct fitness fitness;
+
+	if (fitness_read(db, &fitness))
+		return;
+	fitness_judge("fuzz", &fitness, &fitness_report);
+	json_decref(fitness_to_json(&fitness_report));
+}
+
+static void ignore(void *context, const char *text)
+{
+	(void)context;
+	(void)text;
+}
+
+/* `dwell record --like FILE`. */
+static void compare(sqlite3 *db)
+{
+	static struct session_facts *facts, *none;
+	struct comparison comparison;
+
+	if (!facts) {
+		facts = session_facts_make();
+		none = session_facts_make();
+	}
+	facts->size = facts->cut = 0;
+	if (!session_facts_read(db, facts)) {
+		compare_facts(facts, none, ignore, NULL, &comparison);
+		compare_facts(facts, facts, ignore, NULL, &comparison);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	unsigned char *copy = size ? sqlite3_malloc64(size) : NULL;
@@ -51,6 +88,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    SQLITE_OK) {
 		sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 		report_all(db);
+		judge(db);
+		compare(db);
 	}
 	sqlite3_close(db);
 	return 0;

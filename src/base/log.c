@@ -3,12 +3,18 @@
 
 #include <stdio.h>
 
-/* The one piece of state that is the process's and not a session's: how much it talks. */
+/* The state that is the process's and not a session's: how much it talks, and of what place. */
 static enum log_level current_level = LOG_NORMAL;
+static const char *current_place;
 
 void log_set_level(enum log_level level)
 {
 	current_level = level;
+}
+
+void log_set_place(const char *place)
+{
+	current_place = place;
 }
 
 enum log_level log_level(void)
@@ -21,6 +27,8 @@ static void print(enum log_level least, const char *format, va_list args)
 	if (current_level < least)
 		return;
 	fputs("dwell: ", stderr);
+	if (current_place)
+		fprintf(stderr, "%s: ", current_place);
 	vfprintf(stderr, format, args);
 	fputc('\n', stderr);
 }

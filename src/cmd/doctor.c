@@ -10,32 +10,42 @@
 #include "../base/log.h"
 #include "../doctor/doctor.h"
 #include "cmd.h"
+#include "doctor_session.h"
 
 static const char usage[] =
 	"Usage: dwell doctor [--host] [--no-signals] [--json] [--color WHEN] [-v] [-q]\n"
+	"       dwell doctor [--json] [--color WHEN] [-q] FILE\n"
 	"\n"
 	"Test every kind of hook that dwell can use, in four steps: check the\n"
 	"environment, load a program, attach it, and receive one record. For each that\n"
 	"fails, print what dwell loses, why, and how to fix it. Then load and attach the\n"
 	"hooks of each signal of dwell record -s, and print its cost.\n"
 	"\n"
+	"With FILE, check a session instead: is it fit to conclude from? Losses, silent\n"
+	"hooks, coverage, overhead, stolen time, incomplete stacks, missing names, number\n"
+	"of samples, and whether even and odd windows have the same top functions.\n"
+	"\n"
 	"  --host         check also whether this host is ready for measurements\n"
 	"  --no-signals   skip the signals, which take two thirds of the time\n"
-	"  --json         print JSON (schema dwell.doctor/1) to stdout\n"
+	"  --json         print JSON (schema dwell.doctor/1; of FILE:\n"
+	"                 dwell.doctor-session/1) to stdout\n"
 	"  --color WHEN   auto (default), always or never; NO_COLOR is honoured\n"
 	"  -v, --verbose  print all messages of the kernel and libbpf, too\n"
 	"  -q, --quiet    print the verdict only, and no progress\n"
 	"  -h, --help     print this text\n"
 	"\n"
-	"Exit status: 0 dwell works here, 77 it cannot, 64 wrong usage, 1 failed.\n"
+	"Exit status: 0 dwell works here, 77 it cannot, 64 wrong usage, 1 failed. Of\n"
+	"FILE: 0 fit, or fit with limits; 1 not fit, or failed.\n"
 	"Overhead: 4 to 10 seconds, half of them on a CPU; nothing stays attached.\n"
 	"\n"
 	"Examples:\n"
 	"  sudo dwell doctor\n"
+	"  dwell doctor server.dwell\n"
 	"  sudo dwell doctor --json | jq '.features[] | select(.status != \"ok\")'\n";
 
 struct options {
 	bool host, no_signals, json, help, color;
+	const char *session; /* NULL: the host is looked at */
 };
 
 static int parse(int argc, char **argv, struct options *options)
@@ -72,8 +82,15 @@ static int parse(int argc, char **argv, struct options *options)
 				return -EINVAL;
 		}
 	}
-	if (optind < argc) {
-		log_error("doctor takes no argument, but got '%s'", argv[optind]);
+	if (argc - optind > 1) {
+		log_error("doctor takes one session, but got '%s' too", argv[optind + 1]);
+		return -EINVAL;
+	}
+	options->session = argv[optind];
+	if (options->session && (options->host || options->no_signals)) {
+		log_error("--host and --no-signals are about this host: leave them out, or the "
+			  "session '%s'",
+			  options->session);
 		return -EINVAL;
 	}
 	return 0;
@@ -124,6 +141,8 @@ int cmd_doctor(int argc, char **argv)
 		fputs(usage, stdout);
 		return EXIT_OK;
 	}
+	if (options.session)
+		return doctor_session(options.session, options.json, options.color);
 	progress = progress && log_level() == LOG_NORMAL;
 	if (progress)
 		signal(SIGINT, on_interrupt);

@@ -10,6 +10,7 @@
 
 #include "../../abi/config.h"
 #include "../../abi/unwind.h"
+#include "../base/cleanup.h"
 #include "../base/clock.h"
 #include "../base/log.h"
 #include "../base/text.h"
@@ -21,18 +22,15 @@
  * Not in step with what happens a hundred or fifty times a second. At the most of them, with some
  * 10 us a sample, a tenth of the CPU is spent on samples: what is above measures itself.
  */
-#define FREQ_DEFAULT	 49
+#define FREQ_DEFAULT	 "49"
 #define FREQ_MAX	 10000
-#define MIN_BLOCK_NS	 NS_PER_MS
 #define MIN_BLOCK_NS_MAX (1000 * NS_PER_S)
-#define SLOW_NS		 (10 * NS_PER_MS)
-#define PAIR_LIMIT_NS	 (5 * NS_PER_S)
 #define STACK_ONE_IN_MAX 1000000
 #define PAIR_LIMIT_MAX	 (3600 * NS_PER_S)
-#define ALLOC_INTERVAL	 (512 << 10)
 #define ALLOC_KERNEL	 (64 << 10)
 #define ALLOC_SIZE_MAX	 (1ULL << 40)
 #define DURATION_MAX_S	 (366 * 86400ULL)
+#define WARMUP_MAX_S	 3600
 
 static u32 choose_seed(void)
 {
@@ -43,19 +41,35 @@ static u32 choose_seed(void)
 	return seed ? seed : 1;
 }
 
+/* What an option is if it is not given, as somebody would type it. */
+static const struct {
+	int option;
+	const char *value;
+} defaults[] = {
+	{MEASURE_FREQ, FREQ_DEFAULT},
+	{MEASURE_MIN_BLOCK, "1ms"},
+	{MEASURE_UNWIND_ROWS, UNWIND_ROWS_DEFAULT_TEXT},
+	{MEASURE_SLOW, "10ms"},
+	{MEASURE_PAIR_LIMIT, "5s"},
+	{MEASURE_ALLOC_EVERY, "512K"},
+};
+
 void measure_defaults(struct engine_options *options)
 {
-	options->stacks = (struct stack_options){
-		.freq = FREQ_DEFAULT,
-		.min_block_ns = MIN_BLOCK_NS,
-		.seed = choose_seed(),
-		.unwind_rows = UNWIND_ROWS_DEFAULT,
-	};
-	options->signals = (struct signal_options){
-		.slow_ns = SLOW_NS,
-		.pair_limit_ns = PAIR_LIMIT_NS,
-	};
-	options->alloc = (struct alloc_options){.interval = ALLOC_INTERVAL};
+	options->stacks = (struct stack_options){.seed = choose_seed()};
+	options->signals = (struct signal_options){0};
+	options->alloc = (struct alloc_options){0};
+	for (size_t i = 0; i < ARRAY_SIZE(defaults); i++)
+		measure_take(options, defaults[i].option, defaults[i].value);
+}
+
+const char *measure_default(const struct engine_options *options, int option)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(defaults); i++)
+		if (defaults[i].option == option)
+			return defaults[i].value;
+	/* Whether there is a limit depends on what is measured. */
+	return option == MEASURE_OVERHEAD ? options->max_overhead : NULL;
 }
 
 static int take_freq(struct engine_options *options, const char *value)
@@ -296,6 +310,15 @@ int measure_duration(struct engine_options *options, const char *value)
 	return -EINVAL;
 }
 
+static int take_warmup(struct engine_options *options, const char *value)
+{
+	if (!text_parse_seconds(value, NS_PER_S, WARMUP_MAX_S * NS_PER_S, &options->warmup_ns))
+		return 0;
+	log_error("--warmup takes a time from 1s to %ds: seconds, or " TEXT_TIME_FORMS ", not '%s'",
+		  WARMUP_MAX_S, value);
+	return -EINVAL;
+}
+
 int measure_limit(struct engine_options *options, const char *value)
 {
 	if (governor_parse(value, &options->overhead_limit)) {
@@ -316,6 +339,8 @@ int measure_take(struct engine_options *options, int option, const char *value)
 		return 0;
 	case MEASURE_TIER:
 		return take_tier(options, value);
+	case MEASURE_WARMUP:
+		return take_warmup(options, value);
 	case MEASURE_OVERHEAD:
 		return measure_limit(options, value);
 	case MEASURE_LABEL:

@@ -31,7 +31,8 @@ enum measure_option {
 	MEASURE_KERNEL,
 	MEASURE_LIVE,
 	MEASURE_FORCE,
-	MEASURE_DRY_RUN, /* of run and record only */
+	MEASURE_DRY_RUN, /* of run and record only, as is the next one */
+	MEASURE_WARMUP,
 };
 
 /* For getopt_long(): rows of the command's own table, and letters of its own string. */
@@ -71,6 +72,10 @@ enum measure_option {
 	"  --unwind-rows N      set the capacity of the unwind tables, in rows of 8 bytes\n"       \
 	"                       (default 2M)\n"
 
+/* Of run and record. */
+#define MEASURE_WARMUP_USAGE                                                                       \
+	"  --warmup TIME        measure for TIME first, and discard it: at least 1s\n"
+
 #define MEASURE_SIGNALS_USAGE                                                                      \
 	"  -s, --signals LIST   record these signals, comma-separated; -s help lists them\n"       \
 	"  --slow TIME          list each event of a signal that takes at least TIME\n"            \
@@ -85,6 +90,9 @@ enum measure_option {
 
 /* What holds if no option says otherwise; before the first measure_take(). */
 void measure_defaults(struct engine_options *options);
+
+/* What that is, of one option, as it would be typed; NULL: nothing, or that is not one text. */
+const char *measure_default(const struct engine_options *options, int option);
 
 /* -d: 0; -EINVAL, reported on stderr. */
 int measure_duration(struct engine_options *options, const char *value);

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "../base/clock.h"
 #include "../base/log.h"
-#include "../base/text.h"
-#include "../capture/governor.h"
 #include "cmd.h"
 #include "measure.h"
+#include "record_options.h"
 
 static const char usage[] =
 	"Usage: dwell record [-o FILE] [-d TIME] [-a | -p PIDS | ...] [--tier A|B]\n"
-	"                    [--rotate TIME [--keep N]]\n"
+	"                    [--rotate TIME [--keep N]] [--warmup TIME]\n"
+	"                    [--config FILE | --like FILE]\n"
 	"                    [--max-overhead PERCENT] [-F HZ] [--min-block TIME]\n"
 	"                    [--no-stacks] [--lines] [--inline] [--seed N]\n"
 	"                    [-s SIGNALS] [--slow TIME] [--pair-limit TIME]\n"
@@ -43,6 +41,7 @@ static const char usage[] =
 	"                       (default 5%; with a command: no limit): above it, thin\n"
 	"                       rates first, then switch parts off; restore all of it\n"
 	"                       when the cost drops\n" MEASURE_SIGNALS_USAGE MEASURE_STACKS_USAGE
+		MEASURE_WARMUP_USAGE GIVEN_USAGE
 	"  --dry-run            print the plan (hooks, fallbacks, memory, expected cost),\n"
 	"                       and measure nothing\n"
 	"  --label NAME=VALUE   store a parameter of the workload in the session\n"
@@ -61,119 +60,10 @@ static const char usage[] =
 	"  sudo dwell record -p 812 -o db.dwell --label clients=50\n"
 	"  sudo dwell record -o build.dwell -- make -j4\n"
 	"  sudo dwell record -a -d 10 -s block,runq --slow 20ms\n"
-	"  sudo dwell record -a -o flight.dwell --rotate 60s --keep 30\n";
+	"  sudo dwell record -a -o flight.dwell --rotate 60s --keep 30\n"
+	"  sudo dwell record --like before.dwell -o after.dwell\n";
 
-enum { OPTION_ROTATE = 0x300, OPTION_KEEP };
-
-#define ROTATE_MAX_S (366 * 86400ULL)
-#define KEEP_MAX     1000000
-
-struct options {
-	struct engine_options engine;
-	char output[64]; /* the default name */
-	bool help, is_dry_run;
-};
-
-static int take_rotate(struct engine_options *options, const char *value)
-{
-	if (!text_parse_seconds(value, NS_PER_S, ROTATE_MAX_S * NS_PER_S, &options->rotate_ns))
-		return 0;
-	log_error("--rotate takes a time from 1s to %llus: seconds, or " TEXT_TIME_FORMS
-		  ", not '%s'",
-		  ROTATE_MAX_S, value);
-	return -EINVAL;
-}
-
-static int take_keep(struct engine_options *options, const char *value)
-{
-	if (!text_parse_u64(value, 2, KEEP_MAX, &options->keep))
-		return 0;
-	log_error("--keep is a number of files from 2 to %d, not '%s'", KEEP_MAX, value);
-	return -EINVAL;
-}
-
-static int take_option(struct options *options, int option)
-{
-	int err;
-
-	switch (option) {
-	case 'd':
-		return measure_duration(&options->engine, optarg);
-	case OPTION_ROTATE:
-		return take_rotate(&options->engine, optarg);
-	case OPTION_KEEP:
-		return take_keep(&options->engine, optarg);
-	case MEASURE_DRY_RUN:
-		options->is_dry_run = true;
-		return 0;
-	case 'h':
-		options->help = true;
-		return 0;
-	default:
-		if (cmd_common_option(option))
-			return 0;
-		err = select_take(&options->engine.selection, option, optarg);
-		if (err == -ENOENT)
-			err = measure_take(&options->engine, option, optarg);
-		return err;
-	}
-}
-
-/* A command is what is followed; tasks are chosen without one. */
-static int check_choice(const struct options *options)
-{
-	const struct selection *selection = &options->engine.selection;
-
-	if (options->engine.keep && !options->engine.rotate_ns) {
-		log_error(
-			"--keep says how many files of --rotate stay: add --rotate, as in --rotate "
-			"60s, or leave it out");
-		return -EINVAL;
-	}
-	if (!options->engine.command)
-		return select_finish(selection);
-	if (!selection->all && !selection->count)
-		return 0;
-	log_error("a command is measured with its children only: leave out -a, -p and similar "
-		  "options, or the command");
-	return -EINVAL;
-}
-
-static int parse(int argc, char **argv, struct options *options)
-{
-	static const struct option longs[] = {
-		{"duration", required_argument, NULL, 'd'},
-		{"rotate", required_argument, NULL, OPTION_ROTATE},
-		{"keep", required_argument, NULL, OPTION_KEEP},
-		{"verbose", no_argument, NULL, 'v'},
-		{"quiet", no_argument, NULL, 'q'},
-		{"dry-run", no_argument, NULL, MEASURE_DRY_RUN},
-		{"help", no_argument, NULL, 'h'},
-		MEASURE_LONGS,
-		SELECT_LONGS,
-		{0},
-	};
-	int option;
-
-	measure_defaults(&options->engine);
-	options->engine.again.command = "record";
-	while ((option = getopt_long(argc, argv, "+hvqd:" MEASURE_LETTERS SELECT_LETTERS, longs,
-				     NULL)) != -1) {
-		if (take_option(options, option))
-			return -EINVAL;
-		run_again_note(&options->engine.again, longs, option, optarg);
-	}
-	if (optind < argc)
-		options->engine.command = argv + optind;
-	if (options->help)
-		return 0;
-	/* Whoever looks at a host that works for others is not to be in their way. */
-	if (!options->engine.command && !options->engine.max_overhead)
-		measure_limit(&options->engine, GOVERNOR_RECORD_LIMIT);
-	return check_choice(options);
-}
-
-static void name_output(struct options *options)
+static void name_output(struct record_options *options)
 {
 	time_t now = time(NULL);
 	struct tm local;
@@ -227,28 +117,36 @@ static void tell_files(const struct engine_result *result, const char *output)
 		    (double)rotation->longest_ns / 1e6, (double)rotation->longest_end_ns / 1e6);
 }
 
-int cmd_record(int argc, char **argv)
+static int record(struct record_options *options)
 {
-	struct options options = {0};
 	struct engine_result result;
 
-	if (parse(argc, argv, &options)) {
-		fputs("Try 'dwell record --help'.\n", stderr);
-		return EXIT_USAGE;
-	}
-	if (options.help) {
-		fputs(usage, stdout);
-		return EXIT_OK;
-	}
-	if (options.is_dry_run)
-		return engine_dry_run(&options.engine);
-	name_output(&options);
-	options.engine.show_progress = isatty(STDERR_FILENO) && log_level() == LOG_NORMAL;
-	engine_run(&options.engine, &result);
-	if (result.is_reportable && options.engine.rotate_ns)
-		tell_files(&result, options.engine.output);
+	name_output(options);
+	options->engine.show_progress = isatty(STDERR_FILENO) && log_level() == LOG_NORMAL;
+	engine_run(&options->engine, &result);
+	if (result.is_reportable && options->engine.rotate_ns)
+		tell_files(&result, options->engine.output);
 	else if (result.is_reportable && !result.misplaced)
-		tell_result(&result, options.engine.output);
+		tell_result(&result, options->engine.output);
+	if (result.is_reportable)
+		given_compare(&options->given, &result);
 	files_close(&result.files, result.files_end);
 	return result.status;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record_options options = {0};
+	int err = record_parse(argc, argv, &options), status = EXIT_OK;
+
+	if (err)
+		status = given_status(err, "record");
+	else if (options.help)
+		fputs(usage, stdout);
+	else if (options.is_dry_run)
+		status = engine_dry_run(&options.engine);
+	else
+		status = record(&options);
+	given_free(&options.given);
+	return status;
 }

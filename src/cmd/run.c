@@ -4,12 +4,14 @@
 
 #include "../base/log.h"
 #include "cmd.h"
-#include "print_session.h"
+#include "given.h"
 #include "measure.h"
+#include "print_session.h"
 #include "../engine/target_command.h"
 
 static const char usage[] =
 	"Usage: dwell run [-o FILE] [--json] [--tier A|B] [--max-overhead PERCENT]\n"
+	"                 [--warmup TIME] [--config FILE | --like FILE]\n"
 	"                 [-F HZ] [--min-block TIME] [--no-stacks] [--lines] [--inline]\n"
 	"                 [-s SIGNALS] [--slow TIME] [--pair-limit TIME]\n"
 	"                 [--stacks 1/N] [--seed N] [--unwind-rows N]\n"
@@ -30,6 +32,7 @@ static const char usage[] =
 	"                       (default: no limit): above it, thin rates first, then\n"
 	"                       switch parts off, and restore all when the\n"
 	"                       cost drops\n" MEASURE_SIGNALS_USAGE MEASURE_STACKS_USAGE
+		MEASURE_WARMUP_USAGE GIVEN_USAGE
 	"  --dry-run            print the plan (hooks, fallbacks, memory, expected cost),\n"
 	"                       and measure nothing\n"
 	"  --label NAME=VALUE   store a parameter of the workload in the session\n"
@@ -55,11 +58,14 @@ static const char usage[] =
 
 struct options {
 	struct engine_options engine;
+	struct given given;
 	bool json, help, is_dry_run;
 };
 
-static int take_option(struct options *options, int option)
+static int take_option(void *context, int option, const char *value)
 {
+	struct options *options = context;
+
 	switch (option) {
 	case 'j':
 		options->json = true;
@@ -73,7 +79,7 @@ static int take_option(struct options *options, int option)
 	default:
 		if (cmd_common_option(option))
 			return 0;
-		return measure_take(&options->engine, option, optarg);
+		return measure_take(&options->engine, option, value);
 	}
 }
 
@@ -81,29 +87,35 @@ static int parse(int argc, char **argv, struct options *options)
 {
 	static const struct option longs[] = {
 		{"json", no_argument, NULL, 'j'},
+		{"warmup", required_argument, NULL, MEASURE_WARMUP},
 		{"verbose", no_argument, NULL, 'v'},
 		{"quiet", no_argument, NULL, 'q'},
 		{"dry-run", no_argument, NULL, MEASURE_DRY_RUN},
 		{"help", no_argument, NULL, 'h'},
 		MEASURE_LONGS,
+		GIVEN_LONGS,
 		{0},
 	};
-	int option;
+	const struct given_command command = {
+		.name = "run",
+		.letters = "+hvq" MEASURE_LETTERS, /* "+": the command's own options are not ours */
+		.longs = longs,
+		.take = take_option,
+		.options = options,
+		.engine = &options->engine,
+	};
+	int err;
 
 	measure_defaults(&options->engine);
-	/* "+": the command's own options are not ours. */
-	options->engine.again.command = "run";
-	while ((option = getopt_long(argc, argv, "+hvq" MEASURE_LETTERS, longs, NULL)) != -1) {
-		if (take_option(options, option))
-			return -EINVAL;
-		run_again_note(&options->engine.again, longs, option, optarg);
-	}
-	if (!options->help && optind >= argc) {
+	options->engine.again.command = command.name;
+	err = given_parse(argc, argv, &command, &options->given);
+	if (err || options->help)
+		return err;
+	if (!options->engine.command) {
 		log_error("run needs a command: dwell run -- sleep 1");
 		return -EINVAL;
 	}
-	options->engine.command = argv + optind;
-	return 0;
+	return given_identify(&options->given, &command);
 }
 
 static void print_report(const struct engine_result *result, const struct options *options)
@@ -114,26 +126,34 @@ static void print_report(const struct engine_result *result, const struct option
 		log_error("cannot make the report; dwell run -o FILE keeps the session");
 }
 
+static int run(const struct options *options)
+{
+	struct engine_result result;
+
+	engine_run(&options->engine, &result);
+	if (result.is_reportable && log_level() != LOG_QUIET)
+		print_report(&result, options);
+	if (result.is_reportable)
+		given_compare(&options->given, &result);
+	files_close(&result.files, result.files_end);
+	return result.status;
+}
+
 int cmd_run(int argc, char **argv)
 {
 	struct options options = {0};
-	struct engine_result result;
+	int err = parse(argc, argv, &options), status = EXIT_OK;
 
-	if (parse(argc, argv, &options)) {
-		fputs("Try 'dwell run --help'.\n", stderr);
-		return EXIT_USAGE;
-	}
-	if (options.help) {
+	if (err)
+		status = given_status(err, "run");
+	else if (options.help)
 		fputs(usage, stdout);
-		return EXIT_OK;
-	}
-	if (target_find(options.engine.command[0]))
-		return EXIT_CANNOT_EXEC; /* a report would be of dwell's own attempt */
-	if (options.is_dry_run)
-		return engine_dry_run(&options.engine);
-	engine_run(&options.engine, &result);
-	if (result.is_reportable && log_level() != LOG_QUIET)
-		print_report(&result, &options);
-	files_close(&result.files, result.files_end);
-	return result.status;
+	else if (target_find(options.engine.command[0]))
+		status = EXIT_CANNOT_EXEC; /* a report would be of dwell's own attempt */
+	else if (options.is_dry_run)
+		status = engine_dry_run(&options.engine);
+	else
+		status = run(&options);
+	given_free(&options.given);
+	return status;
 }

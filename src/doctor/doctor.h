@@ -84,7 +84,7 @@ void doctor_explain(const struct failure *failure, const struct probe *probe,
 struct check {
 	const char *name;
 	enum { CHECK_OK, CHECK_NOTE, CHECK_BAD } level;
-	char text[160];
+	char text[320];
 	char remedy[160];
 };
 
@@ -165,5 +165,10 @@ void doctor_report_free(struct doctor_report *report);
 /* In brief: the verdict alone. */
 void doctor_print_text(const struct doctor_report *report, bool color, bool brief, FILE *out);
 json_t *doctor_to_json(const struct doctor_report *report);
+
+/* Checks by themselves, below a title. */
+void doctor_print_checks(const char *title, const struct check *checks, size_t count, bool color,
+			 FILE *out);
+json_t *doctor_checks_to_json(const struct check *checks, size_t count);
 
 #endif

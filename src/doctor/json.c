@@ -19,15 +19,20 @@ static json_t *text_or_null(const char *text)
 	return text && text[0] ? json_string(text) : json_null();
 }
 
-static json_t *checks_to_json(const struct check *checks, size_t count)
+json_t *doctor_checks_to_json(const struct check *checks, size_t count)
 {
 	json_t *rows = json_array();
 
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(
-			rows, json_pack("{s:s, s:s, s:s, s:o}", "name", checks[i].name, "level",
+	for (size_t i = 0; i < count; i++) {
+		json_t *row = json_pack("{s:s, s:s, s:s, s:o}", "name", checks[i].name, "level",
 					level_names[checks[i].level], "text", checks[i].text,
-					"remedy", text_or_null(checks[i].remedy)));
+					"remedy", text_or_null(checks[i].remedy));
+
+		if (json_array_append_new(rows, row)) {
+			json_decref(rows);
+			return NULL; /* no memory: better none than some */
+		}
+	}
 	return rows;
 }
 
@@ -142,16 +147,17 @@ json_t *doctor_to_json(const struct doctor_report *report)
 
 	for (size_t i = 0; i < report->finding_count; i++)
 		json_array_append_new(findings, finding_to_json(&report->findings[i]));
-	root = json_pack("{s:s, s:s, s:{s:s, s:s}, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:I}",
-			 "schema", "dwell.doctor/1", "version", DWELL_VERSION, "kernel", "release",
-			 report->facts.host.release, "arch", report->facts.host.machine,
-			 "core_works", (int)report->core_works, "summary", summary_to_json(report),
-			 "environment",
-			 checks_to_json(report->environment, report->environment_count), "hazards",
-			 hazards_to_json(&report->facts), "features", findings, "signals",
-			 signals_to_json(report), "pipeline", pipeline_to_json(&report->pipeline),
-			 "took_ns", (json_int_t)report->took_ns);
+	root = json_pack(
+		"{s:s, s:s, s:{s:s, s:s}, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "schema",
+		"dwell.doctor/1", "version", DWELL_VERSION, "kernel", "release",
+		report->facts.host.release, "arch", report->facts.host.machine, "core_works",
+		(int)report->core_works, "summary", summary_to_json(report), "environment",
+		doctor_checks_to_json(report->environment, report->environment_count), "hazards",
+		hazards_to_json(&report->facts), "features", findings, "signals",
+		signals_to_json(report), "pipeline", pipeline_to_json(&report->pipeline), "took_ns",
+		(json_int_t)report->took_ns);
 	if (root && report->host_count)
-		json_object_set_new(root, "host", checks_to_json(report->host, report->host_count));
+		json_object_set_new(root, "host",
+				    doctor_checks_to_json(report->host, report->host_count));
 	return root;
 }

@@ -98,6 +98,14 @@ static void print_checks(const struct page *page, const char *title, const struc
 	}
 }
 
+void doctor_print_checks(const char *title, const struct check *checks, size_t count, bool color,
+			 FILE *out)
+{
+	const struct page page = {out, color};
+
+	print_checks(&page, title, checks, count);
+}
+
 /* Those that this kernel does not have are one line. */
 static void print_hazards(const struct page *page, const struct facts *facts)
 {

@@ -202,7 +202,8 @@ static bool has_ended(struct engine *engine)
 		return true;
 	if (options->command && target_has_ended(&engine->target))
 		return true;
-	return options->duration_ns && clock_now_ns() - engine->begin_ns >= options->duration_ns;
+	return options->duration_ns && !engine->result->rotation.is_warming &&
+	       clock_now_ns() - engine->begin_ns >= options->duration_ns;
 }
 
 static bool is_over(struct engine *engine)
@@ -356,6 +357,7 @@ static void follow_tasks(struct engine *engine)
 	engine_wait_for_names(engine);
 	err = worker_session_close(engine->helpers.ingest);
 	engine_report_worker(engine);
+	result->windows -= engine->discarded;
 	is_one_file = !err && !engine->is_broken;
 	result->is_complete = is_one_file && !result->rotation.incomplete;
 	result->is_reportable = result->windows > 0;
@@ -364,8 +366,12 @@ static void follow_tasks(struct engine *engine)
 		log_error("the session has %llu window%s; the last %llu could not be written",
 			  (unsigned long long)result->windows, result->windows == 1 ? "" : "s",
 			  (unsigned long long)engine->lost_windows);
-	if (engine->target.is_refused) { /* its error was told, and there is nothing else */
-		result->is_reportable = false;
+	if (result->rotation.is_warming && !engine->target.is_refused)
+		log_error("nothing was recorded: the measurement ended within --warmup; use a "
+			  "shorter one");
+	/* Its error was told, or this one, and there is nothing else. */
+	if (engine->target.is_refused || result->rotation.is_warming) {
+		result->is_reportable = result->is_complete = false;
 		result->files_end = FILES_UNUSED;
 	}
 	result->file_bytes = engine_file_bytes(&result->files);

@@ -78,6 +78,8 @@ struct engine_options {
 	struct alloc_options alloc;
 	struct engine_extra extra;
 	struct run_again again;	  /* how it was typed */
+	char run_id[17];	  /* of configuration and build; "": it has none */
+	u64 warmup_ns;		  /* so long is measured first, and discarded; 0: nothing is */
 	u64 duration_ns;	  /* 0: until the command ends, or a signal comes */
 	u64 rotate_ns;		  /* a new file after so long; 0: there is one */
 	u64 keep;		  /* so many files; 0: all */

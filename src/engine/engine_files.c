@@ -7,15 +7,18 @@
 
 static u64 end_deadline(const struct engine *engine)
 {
-	return engine->options->duration_ns ? engine->begin_ns + engine->options->duration_ns
-					    : ~0ULL;
+	const struct engine_options *options = engine->options;
+
+	return options->duration_ns && !engine->result->rotation.is_warming
+		       ? engine->begin_ns + options->duration_ns
+		       : ~0ULL;
 }
 
 /* A file ends with its window: where little would be left of it, that window is longer. */
 u64 engine_window_deadline(const struct engine *engine)
 {
 	u64 window = engine->window_ns + WINDOW_NS;
-	u64 file = engine->options->rotate_ns ? engine->result->rotation.due_ns : ~0ULL;
+	u64 file = engine->result->rotation.due_ns;
 
 	if (file < window + WINDOW_NS / 4)
 		window = file;
@@ -26,6 +29,7 @@ u64 engine_window_deadline(const struct engine *engine)
 void engine_next_file(struct engine *engine, u64 end_ns)
 {
 	struct engine_result *result = engine->result;
+	bool was_warming = result->rotation.is_warming;
 	int err = engine->is_broken
 			  ? 0
 			  : rotation_turn(&result->rotation, engine->helpers.ingest, end_ns,
@@ -40,6 +44,12 @@ void engine_next_file(struct engine *engine, u64 end_ns)
 	if (engine->is_broken)
 		return;
 	engine->file_ns = end_ns;
+	if (was_warming) {
+		/* From here on it counts. */
+		engine->begin_ns = engine->metadata.recording_started_ns = end_ns;
+		engine->discarded = result->windows;
+	}
+	engine->metadata.file_number = result->rotation.number;
 	coverage_renew(&engine->throttle.coverage, end_ns);
 	metadata_next_file(&engine->metadata, engine->options, engine->plan.tier,
 			   engine->plan.tier_why, end_ns, engine->mappings);
@@ -50,7 +60,7 @@ void engine_prepare_file(struct engine *engine)
 {
 	struct rotation *rotation = &engine->result->rotation;
 
-	if (!engine->options->rotate_ns || rotation->has_next || engine->is_broken ||
+	if (rotation->due_ns == ~0ULL || rotation->has_next || engine->is_broken ||
 	    engine_window_deadline(engine) < rotation->due_ns ||
 	    rotation->due_ns >= end_deadline(engine))
 		return;

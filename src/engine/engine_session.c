@@ -40,10 +40,14 @@ int engine_start_session(struct engine *engine)
 		path = engine->result->path;
 	}
 	if (!err)
-		err = path ? files_create(path, files) : files_create_in_memory(files);
+		err = path && !options->warmup_ns ? files_create(path, files)
+						  : files_create_in_memory(files);
 	if (!err)
 		err = worker_session_open(engine->helpers.ingest, files->db_fd, files->wal_fd,
-					  path ? 0 : MEMORY_BYTES_MAX);
+					  files->path ? 0 : MEMORY_BYTES_MAX);
+	if (!err && options->warmup_ns)
+		err = rotation_warm_up(&engine->result->rotation, engine->helpers.ingest,
+				       options->warmup_ns, path, MEMORY_BYTES_MAX);
 	engine_report_worker(engine);
 	return err;
 }
@@ -62,7 +66,10 @@ void engine_show_progress(const struct engine *engine, const struct health *heal
 	u64 passed = clock_now_ns() - engine->begin_ns;
 
 	fprintf(stderr, "\r\033[K%llu s", (unsigned long long)(passed / NS_PER_S));
-	if (engine->options->duration_ns)
+	if (engine->result->rotation.is_warming)
+		fprintf(stderr, " of %llu to warm up",
+			(unsigned long long)(engine->options->warmup_ns / NS_PER_S));
+	else if (engine->options->duration_ns)
 		fprintf(stderr, " of %llu",
 			(unsigned long long)(engine->options->duration_ns / NS_PER_S));
 	if (engine->options->rotate_ns)
@@ -88,10 +95,10 @@ int engine_resume_session(struct engine *engine)
 {
 	const struct session_files *files = &engine->result->files;
 	const struct session_begin begin = {
-		.bytes_max = engine->options->output ? 0 : MEMORY_BYTES_MAX,
+		.bytes_max = files->path ? 0 : MEMORY_BYTES_MAX,
 		.begin_ns = engine->file_ns,
 		.window = engine->result->windows,
-		.is_first_file = engine->result->rotation.made <= 1,
+		.is_first_file = engine->result->rotation.made <= 1 && !engine->discarded,
 	};
 	struct session_extent extent;
 	int err = worker_session_resume(engine->helpers.ingest, files->db_fd, files->wal_fd, &begin,

@@ -41,7 +41,7 @@ struct engine {
 	struct throttle throttle;
 	struct rest_sums rest_sums;
 	struct stop_signals stop_signals;
-	u64 begin_ns;	    /* of the whole */
+	u64 begin_ns;	    /* of the whole; after a warm-up, of what is kept */
 	u64 file_ns;	    /* of the file that is written */
 	u64 window_ns;	    /* begin of the window that is open */
 	bool has_looked;    /* extra.on_look() was called, or is not wanted */
@@ -51,6 +51,7 @@ struct engine {
 	bool is_given_up;   /* by the governor: dwell cost too much */
 	bool is_broken;	    /* the session cannot be written any more; the command goes on */
 	u64 lost_windows;   /* since then */
+	u64 discarded;	    /* windows of the warm-up */
 	struct replacing replacing_symbolizer, replacing_ingest;
 };
 

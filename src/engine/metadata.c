@@ -7,12 +7,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../base/cleanup.h"
+#include "../base/build_id.h"
 #include "../base/clock.h"
 #include "../base/log.h"
 #include "../base/text.h"
 #include "../base/version.h"
 #include "../model/signal.h"
+#include "host_settings.h"
+#include "option_facts.h"
 
 #define VALUE_BYTES 1024
 
@@ -36,7 +38,7 @@ static struct cell text_cell(const char *text)
 	return text ? cell_text(text, VALUE_BYTES) : (struct cell){.kind = CELL_NULL};
 }
 
-static void add_fact(struct metadata *metadata, const char *key, const char *value)
+static void add_fact(void *metadata, const char *key, const char *value)
 {
 	const struct cell cells[] = {text_cell(key), text_cell(value)};
 
@@ -84,87 +86,6 @@ static void add_clocks(struct metadata *metadata, u64 started_ns)
 	add_number(metadata, "window_ns", WINDOW_NS);
 }
 
-static void add_labels(struct metadata *metadata, const struct engine_options *options)
-{
-	for (size_t i = 0; i < options->label_count; i++) {
-		const char *label = options->labels[i];
-		char key[VALUE_BYTES];
-
-		snprintf(key, sizeof(key), "label.%.*s", (int)strcspn(label, "="), label);
-		add_fact(metadata, key, strchr(label, '=') + 1);
-	}
-}
-
-static void add_stacks(struct metadata *metadata, const struct stack_options *stacks,
-		       u64 stack_one_in)
-{
-	add_number(metadata, "freq", stacks->is_off ? 0 : stacks->freq);
-	if (stacks->is_off)
-		return;
-	add_number(metadata, "min_block_ns", stacks->min_block_ns);
-	add_number(metadata, "seed", stacks->seed);
-	if (stack_one_in)
-		add_number(metadata, "stack_one_in", stack_one_in);
-}
-
-/* --- options --- */
-
-struct option_rows {
-	struct metadata *metadata;
-	u32 count;
-};
-
-static void add_option(void *context, const char *text)
-{
-	struct option_rows *rows = context;
-	char key[32];
-
-	snprintf(key, sizeof(key), "option.%u", rows->count++);
-	add_fact(rows->metadata, key, text);
-}
-
-static void add_signals(struct metadata *metadata, const struct signal_options *signals)
-{
-	char list[VALUE_BYTES] = "";
-
-	for (int id = 1; id < SIGNAL_LIMIT; id++)
-		if (signals->chosen >> id & 1)
-			snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
-				 *list ? "," : "", signal_rows[id].name);
-	if (!*list)
-		return;
-	add_fact(metadata, "signals", list);
-	add_number(metadata, "slow_ns", signals->slow_ns);
-	add_number(metadata, "pair_limit_ns", signals->pair_limit_ns);
-}
-
-static void add_alloc(struct metadata *metadata, const struct engine_options *options)
-{
-	if (!options->alloc.is_chosen)
-		return;
-	add_number(metadata, "alloc_every", options->alloc.interval);
-	add_number(metadata, "alloc_kernel_bytes", options->alloc.kernel_bytes);
-	add_number(metadata, "alloc_live", options->alloc.live);
-	add_number(metadata, "alloc_force", options->alloc.force);
-}
-
-/* As they were typed, and what they mean: defaults may change with the next version. */
-static void add_options(struct metadata *metadata, const struct engine_options *options)
-{
-	struct option_rows rows = {.metadata = metadata};
-	size_t cut = run_again_list(&options->again, add_option, &rows);
-
-	add_fact(metadata, "kind", options->again.command);
-	if (cut)
-		add_number(metadata, "options_cut", cut);
-	add_number(metadata, "duration_ns", options->duration_ns);
-	add_number(metadata, "no_stacks", options->stacks.is_off);
-	add_number(metadata, "lines", options->stacks.lines);
-	add_number(metadata, "inline", options->stacks.inlines);
-	add_signals(metadata, &options->signals);
-	add_alloc(metadata, options);
-}
-
 static const char *name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -199,6 +120,15 @@ static void add_rotation(struct metadata *metadata, const struct engine_options 
 	add_number(metadata, "recording_started_ns", metadata->recording_started_ns);
 }
 
+static void add_build(struct metadata *metadata)
+{
+	char build_id[BUILD_ID_TEXT_BYTES];
+
+	build_id_own(build_id);
+	if (*build_id)
+		add_fact(metadata, "dwell_build_id", build_id);
+}
+
 /* What each file says of the whole. */
 static void add_facts(struct metadata *metadata, const struct engine_options *options,
 		      enum tier tier, const char *tier_why, u64 started_ns)
@@ -207,6 +137,7 @@ static void add_facts(struct metadata *metadata, const struct engine_options *op
 
 	add_fact(metadata, "schema", SESSION_SCHEMA);
 	add_fact(metadata, "dwell_version", DWELL_VERSION);
+	add_build(metadata);
 	add_host(metadata);
 	add_clocks(metadata, started_ns);
 	/* The name alone: arguments may hold what nobody wants in a file. */
@@ -218,10 +149,8 @@ static void add_facts(struct metadata *metadata, const struct engine_options *op
 		snprintf(filter, sizeof(filter), "command");
 	add_fact(metadata, "filter", filter);
 	add_fact(metadata, "max_overhead", options->max_overhead);
-	add_stacks(metadata, &options->stacks, options->signals.stack_one_in);
-	add_options(metadata, options);
-	add_fact(metadata, "note", options->note);
-	add_labels(metadata, options);
+	option_facts_add(options, add_fact, metadata);
+	host_settings_add(add_fact, metadata);
 	add_rotation(metadata, options);
 	if (!metadata->can_measure)
 		add_fact(metadata, "cost_unknown", metadata->bursts.why_none);
@@ -256,7 +185,6 @@ void metadata_next_file(struct metadata *metadata, const struct engine_options *
 			enum tier tier, const char *tier_why, u64 started_ns,
 			const struct mappings *mappings)
 {
-	metadata->file_number++;
 	metadata_begin_again(metadata, options, tier, tier_why, started_ns);
 	metadata->steal_before_ns = cpus_steal_ns();
 	metadata->cpus = (struct cpus){.err = metadata->cpus.err};

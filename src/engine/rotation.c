@@ -93,6 +93,7 @@ int rotation_open(struct rotation *rotation, const char *output, u64 every_ns, u
 		.keep = keep,
 		.number = highest + 1,
 		.next = {.db_fd = -1, .wal_fd = -1},
+		.may_have_next = true,
 	};
 	if (keep) {
 		rotation->written = calloc(keep, sizeof(*rotation->written));
@@ -114,14 +115,14 @@ int rotation_open(struct rotation *rotation, const char *output, u64 every_ns, u
 
 void rotation_drop_next(struct rotation *rotation)
 {
-	if (rotation->every_ns && rotation->next.db_fd >= 0)
+	if (rotation->may_have_next && rotation->next.db_fd >= 0)
 		files_close(&rotation->next, FILES_UNUSED);
 	rotation->has_next = false;
 }
 
 void rotation_close(struct rotation *rotation)
 {
-	if (!rotation->every_ns)
+	if (!rotation->may_have_next)
 		return;
 	rotation_drop_next(rotation);
 	free(rotation->written);
@@ -130,26 +131,53 @@ void rotation_close(struct rotation *rotation)
 
 void rotation_begin(struct rotation *rotation, u64 begin_ns)
 {
-	rotation->due_ns = rotation->every_ns ? begin_ns + rotation->every_ns : ~0ULL;
+	u64 after_ns = rotation->is_warming ? rotation->warmup_ns : rotation->every_ns;
+
+	rotation->due_ns = after_ns ? begin_ns + after_ns : ~0ULL;
 	rotation->made = 1;
+}
+
+static int open_next(struct rotation *rotation, struct worker *worker)
+{
+	bool is_in_memory = !*rotation->next_path;
+	int err = is_in_memory ? files_create_in_memory(&rotation->next)
+			       : files_create(rotation->next_path, &rotation->next);
+
+	if (!err)
+		err = worker_session_open(worker, rotation->next.db_fd, rotation->next.wal_fd,
+					  is_in_memory ? rotation->memory_bytes : 0);
+	rotation->has_next = !err;
+	if (err)
+		rotation_drop_next(rotation);
+	return err;
+}
+
+int rotation_warm_up(struct rotation *rotation, struct worker *worker, u64 warmup_ns,
+		     const char *path, u64 memory_bytes)
+{
+	rotation->warmup_ns = warmup_ns;
+	rotation->is_warming = true;
+	rotation->memory_bytes = memory_bytes;
+	rotation->next = (struct session_files){.db_fd = -1, .wal_fd = -1};
+	rotation->may_have_next = true;
+	text_copy(rotation->next_path, sizeof(rotation->next_path), path ? path : "");
+	return open_next(rotation, worker);
 }
 
 void rotation_prepare(struct rotation *rotation, struct worker *worker)
 {
-	int err = rotation->number < ROTATION_NUMBER_MAX
-			  ? rotation_name(rotation->output, rotation->number + 1,
-					  rotation->next_path, sizeof(rotation->next_path))
-			  : -ERANGE;
+	int err = 0;
 
+	if (!rotation->is_warming)
+		err = rotation->number < ROTATION_NUMBER_MAX
+			      ? rotation_name(rotation->output, rotation->number + 1,
+					      rotation->next_path, sizeof(rotation->next_path))
+			      : -ERANGE;
 	if (!err)
-		err = files_create(rotation->next_path, &rotation->next);
-	if (!err)
-		err = worker_session_open(worker, rotation->next.db_fd, rotation->next.wal_fd, 0);
-	rotation->has_next = !err;
+		err = open_next(rotation, worker);
 	if (!err)
 		return;
-	rotation_drop_next(rotation);
-	rotation->due_ns += rotation->every_ns;
+	rotation->due_ns += rotation->is_warming ? NS_PER_S : rotation->every_ns;
 	log_error("cannot begin the next file of the recording: %s; file %04llu goes on, and the "
 		  "next one is tried again when it would end",
 		  strerror(-err), (unsigned long long)rotation->number);
@@ -208,16 +236,18 @@ int rotation_turn(struct rotation *rotation, struct worker *worker, u64 begin_ns
 	/* What the writer itself could not do, it has told: the -wal stays beside the file. */
 	err = worker_session_finish(worker);
 	files_close(files, err ? FILES_NEED_WAL : FILES_COMPLETE);
-	rotation->incomplete += err != 0;
-	note_written(rotation, &identity);
+	if (!rotation->is_warming) {
+		rotation->incomplete += err != 0;
+		note_written(rotation, &identity);
+		rotation->number++;
+		rotation->made++;
+	}
 	*files = rotation->next;
 	text_copy(path, size, rotation->next_path);
-	files->path = path;
+	files->path = *path ? path : NULL;
 	rotation->next = (struct session_files){.db_fd = -1, .wal_fd = -1};
-	rotation->has_next = false;
-	rotation->number++;
-	rotation->made++;
-	rotation->due_ns = begin_ns + rotation->every_ns;
+	rotation->has_next = rotation->is_warming = false;
+	rotation->due_ns = rotation->every_ns ? begin_ns + rotation->every_ns : ~0ULL;
 	rotation->longest_ns = longer(rotation->longest_ns, turned_ns - started_ns);
 	rotation->longest_end_ns = longer(rotation->longest_end_ns, clock_now_ns() - turned_ns);
 	return 0;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A recording in several files (--rotate, --keep): names them, opens the next one before the one
- * that is written ends, and removes the oldest. Owns the next file, and what it knows of those that
- * were written. Called by engine.c, which owns the file that is written.
+ * that is written ends, and removes the oldest. A recording with --warmup begins with a file in
+ * memory, which is discarded: then everything is warm, dwell's own tables too. Owns the next file,
+ * and what it knows of those that were written. Called by engine.c, which owns the file that is
+ * written.
  */
 #ifndef DWELL_ENGINE_ROTATION_H
 #define DWELL_ENGINE_ROTATION_H
@@ -22,14 +24,18 @@ struct rotation_file {
 
 struct rotation {
 	const char *output; /* as -o has it */
-	u64 every_ns;	    /* 0: there is one file, and nothing here does anything */
+	u64 every_ns;	    /* 0: there is one file */
 	u64 keep;	    /* files, the one that is written included; 0: all */
 	u64 number;	    /* of the file that is written */
 	u64 due_ns;	    /* when the next one is to begin */
 
-	bool has_next; /* it is open, also in the worker */
+	u64 warmup_ns;	    /* the first file is discarded after so long; 0: there is none such */
+	bool is_warming;    /* it is the one that is written */
+	u64 memory_bytes;   /* the most of a file in memory */
+	bool may_have_next; /* else `next` was never set */
+	bool has_next;	    /* it is open, also in the worker */
 	struct session_files next;
-	char next_path[PATH_MAX];
+	char next_path[PATH_MAX]; /* "": in memory */
 
 	struct rotation_file *written; /* keep of them, oldest first; NULL: --keep was not given */
 	size_t written_count;
@@ -52,6 +58,13 @@ u64 rotation_highest(const char *output);
 int rotation_open(struct rotation *rotation, const char *output, u64 every_ns, u64 keep,
 		  char *ret_path, size_t size);
 void rotation_close(struct rotation *rotation);
+
+/*
+ * The file that is written first is to be discarded; the one of this name (NULL: in memory) comes
+ * after it, and is opened now: 0 or -errno, told.
+ */
+int rotation_warm_up(struct rotation *rotation, struct worker *worker, u64 warmup_ns,
+		     const char *path, u64 memory_bytes);
 
 /* The next file that was opened is removed: whoever would write it is gone. */
 void rotation_drop_next(struct rotation *rotation);

@@ -5,34 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../base/cleanup.h"
-
-/* Where the result goes, how it is shown, and what is noted beside it. */
-static bool is_beside_the_measurement(const char *name)
-{
-	static const char *const names[] = {"output", "verbose", "quiet", "help",
-					    "json",   "dry-run", "label", "note"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	return false;
-}
-
-static const struct option *find_long(const struct option *longs, int option)
-{
-	for (; longs->name; longs++)
-		if (longs->val == option)
-			return longs;
-	return NULL;
-}
+#include "../config/option_kind.h"
 
 void run_again_note(struct run_again *again, const struct option *longs, int option,
 		    const char *value)
 {
-	const struct option *found = find_long(longs, option);
+	const struct option *found = option_by_value(longs, option);
 
-	if (option == '?' || (found && is_beside_the_measurement(found->name)))
+	if (option == '?' || (found && option_kinds(found->name) & OPTION_BESIDE))
 		return;
 	if (again->count == RUN_AGAIN_MAX) {
 		again->cut++;
@@ -46,15 +26,10 @@ void run_again_note(struct run_again *again, const struct option *longs, int opt
 	};
 }
 
-/* -p, -t and -s add up: half of a list and the other half are the list. */
+/* They add up: half of a list and the other half are the list. */
 static bool takes_a_list(const struct run_again_option *option)
 {
-	static const char *const names[] = {"pid", "tid", "signals"};
-
-	for (size_t i = 0; option->name && i < ARRAY_SIZE(names); i++)
-		if (!strcmp(option->name, names[i]))
-			return true;
-	return false;
+	return option->name && option_kinds(option->name) & OPTION_LISTS;
 }
 
 static int write_one(const struct run_again_option *option, const char *value, size_t length,

@@ -174,6 +174,16 @@ int select_take(struct selection *selection, int option, const char *value)
 	return -ENOENT;
 }
 
+bool select_is_option(int option)
+{
+	static const struct option longs[] = {SELECT_LONGS};
+
+	for (size_t i = 0; i < ARRAY_SIZE(longs); i++)
+		if (longs[i].val == option)
+			return true;
+	return false;
+}
+
 int select_finish(const struct selection *selection)
 {
 	if (selection->all && selection->count) {

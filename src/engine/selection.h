@@ -59,6 +59,9 @@ struct selection {
 /* 0; -ENOENT if the option is none of these; other -errno, told on stderr. */
 int select_take(struct selection *selection, int option, const char *value);
 
+/* Is it one of these? */
+bool select_is_option(int option);
+
 /* After the last option: -EINVAL, told, if nothing was chosen, or all and not all. */
 int select_finish(const struct selection *selection);
 

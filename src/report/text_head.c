@@ -98,6 +98,9 @@ void text_head(const struct digest *digest, const struct page *page)
 	format_add(line, sizeof(line), "; %s%s%s", date, *date ? ", " : "",
 		   DURATION(digest_span(digest)));
 	add_signals(digest, line, sizeof(line));
+	if (digest_meta_number(digest, "warmup_ns"))
+		format_add(line, sizeof(line), "; after %s of warm-up",
+			   DURATION(digest_meta_number(digest, "warmup_ns")));
 	fputs(page_ink(page, INK_STRONG), page->out);
 	page_wrap(page, 0, 2, line);
 	fputs(page_ink(page, INK_PLAIN), page->out);

@@ -99,6 +99,11 @@ static void print_command(const struct digest *digest, const struct page *page, 
 	if (digest_meta_number(digest, "options_cut"))
 		format_add(text, sizeof(text), "%s(%s options were too long to keep: add them)",
 			   *text ? " " : "", NUMBER(digest_meta_number(digest, "options_cut")));
+	if (*digest_meta(digest, "run_id"))
+		format_add(text, sizeof(text),
+			   "%s(run id %s: sessions with the same id have the same options and the "
+			   "same dwell)",
+			   *text ? " " : "", ESCAPED(digest_meta(digest, "run_id")));
 	if (!*text)
 		return;
 	fputs("  ", page->out);

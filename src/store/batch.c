@@ -146,12 +146,14 @@ static size_t text_bytes(const struct table *table, const struct cell *cells)
 
 bool batch_add(struct batch *batch, const struct table *table, const struct cell *cells)
 {
-	struct cell *to = &batch->cells[batch->rows * table->width];
+	struct cell *to;
 
 	if (batch->rows &&
 	    (batch->table != table || (batch->rows + 1) * table->width > BATCH_CELLS_MAX ||
 	     text_bytes(table, cells) > sizeof(batch->text) - batch->text_bytes))
 		return false;
+	/* Not before: the rows that wait may be those of a narrower table. */
+	to = &batch->cells[batch->rows * table->width];
 	batch->table = table;
 	batch->rows++;
 	memcpy(to, cells, table->width * sizeof(*cells));

@@ -64,10 +64,12 @@ COMMANDS = {
     "otlp_metrics": ["export", "-f", "otlp_metrics", "../" + SESSION],
     "query": ["query", "../" + SESSION, "SELECT * FROM ledger_by_service"],
     "filter": ["report", "--comm", "*", "--group-by", "exe", "../" + SESSION],
+    "fitness": ["doctor", "../" + SESSION],
+    "fitness-json": ["doctor", "--json", "../" + SESSION],
 }
 # Of a session: the same output each time
 READERS = ["report", "json", "stacks", "pprof", "svg", "speedscope", "folded", "perfetto", "openmetrics", "jsonl",
-           "otlp_profiles", "otlp_metrics", "query", "filter"]
+           "otlp_profiles", "otlp_metrics", "query", "filter", "fitness", "fitness-json"]
 
 ERRNOS = {
     "open": ["EMFILE", "ENOMEM", "EIO", "EINTR"],
@@ -237,7 +239,7 @@ def is_same(output, good):
     """Or it says itself what was left out: samples without their stack count as damaged in JSON."""
     if output == good or b"are left out" in output:
         return True
-    if not output.startswith(b"{"):
+    if not output.startswith(b"{") or "quality" not in json.loads(good):
         return False
     return json.loads(output)["quality"]["stacks"] != json.loads(good)["quality"]["stacks"]
 

@@ -19,7 +19,7 @@ named() {
 		grep -vE "$allowed" | grep -vE ':\s*(/\*|\*)'
 }
 # Names of a session's facts; and the accounts, which each signal may look up.
-allowed='\<add(_number|_fact)?\((metadata|context), "|#define PROBE_(TASKS|ACCOUNTS)'
+allowed='\<add(_number|_fact)?\((metadata|context|facts), "|#define PROBE_(TASKS|ACCOUNTS)'
 names_none() { [ -z "$(named "$1")" ]; }
 
 check "what carries out a measurement names no signal" names_none .

@@ -33,7 +33,7 @@ options_of_code() {
 	own=$(grep -l 'struct option longs\[\]' src/cmd/"$1".c src/cmd/"$1"_options.c 2>/dev/null)
 	{
 		cat "$own"
-		for shared in cmd/measure cmd/session_options engine/selection; do
+		for shared in cmd/measure cmd/session_options cmd/given engine/selection; do
 			longs=$(grep -oE '[A-Z_]+_LONGS' "src/$shared.h" | head -n 1)
 			! grep -q "$longs" "$own" || cat "src/$shared.h"
 		done
@@ -52,7 +52,7 @@ has_all() {
 	return $bad
 }
 
-for command in run record trace report export query doctor; do
+for command in $(sed -n 's/^COMMAND(\([a-z]*\),.*/\1/p' src/cmd/commands.def); do
 	options_of_help $command >"$work/help"
 	options_of_page $command >"$work/page"
 	options_of_code $command >"$work/code"
