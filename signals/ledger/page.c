@@ -85,7 +85,8 @@ struct page {
 	struct sink *sink;
 	u64 window;
 	u64 thread;
-	u64 end_ns; /* up to when its time is told; 0: a row says so already */
+	u64 end_ns;    /* up to when its time is told; 0: a row says so already */
+	bool has_open; /* a wait lasts: it is its row that says so */
 	struct cause *causes;
 	size_t cause_count;
 };
@@ -145,9 +146,19 @@ static u32 holder_here(const struct page *page, u32 holder)
 	return slot->place ? page->book->rows[slot->place - 1].hdr.tid : holder;
 }
 
+/* Whoever reads the session while it is written learns so what a thread that is silent waits for.
+ */
+static bool tells_end(const struct page *page, const struct ledger_cause *cause)
+{
+	const struct written_cause name = name_of(cause);
+
+	return page->end_ns && (!page->has_open || is_same_cause(&name, &page->row->open));
+}
+
 static void write_row(struct page *page, u64 window, const struct ledger_cause *cause, u64 ns,
 		      u64 count)
 {
+	bool is_end = tells_end(page, cause);
 	struct cell cells[] = {
 		cell_number(window),
 		cell_number(page->thread),
@@ -159,10 +170,11 @@ static void write_row(struct page *page, u64 window, const struct ledger_cause *
 		cell_number(cause->waker_kind),
 		cell_number(ns),
 		cell_number(count),
-		page->end_ns ? cell_number(page->end_ns) : (struct cell){.kind = CELL_NULL},
+		is_end ? cell_number(page->end_ns) : (struct cell){.kind = CELL_NULL},
 	};
 
-	page->end_ns = 0;
+	if (is_end)
+		page->end_ns = 0;
 	page->sink->add(page->sink, &ledger_tables[TABLE_LEDGER], cells);
 }
 
@@ -416,6 +428,7 @@ u8 page_write(struct ledger_book *book, const struct rec_ledger *row,
 			    .sink = sink,
 			    .window = window,
 			    .thread = written->id,
+			    .has_open = row->open_since_ns && !(row->flags & LEDGER_SUM),
 			    .causes = causes};
 	u64 parts[STATE_COUNT];
 

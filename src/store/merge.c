@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "merge.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/cleanup.h"
+#include "../base/log.h"
+#include "../model/signal.h"
+#include "reader.h"
+#include "tables.h"
+#include "vfs.h"
+
+#define SQL_BYTES   2048
+#define COLUMNS_MAX 64
+
+/*
+ * Most rows are of a window, or the newer one holds. Others count from the beginning of their own
+ * file: docs/session.md, "What holds".
+ */
+static const struct {
+	const char *table, *on_conflict;
+} rules[] = {
+	{"meta",
+	 "(key) DO UPDATE SET value = CASE WHEN key = 'steal_ns' THEN CAST(value AS INTEGER) + "
+	 "excluded.value WHEN key IN ('started_ns', 'started_real_ns', 'start_cpu_ns') THEN value "
+	 "ELSE excluded.value END"},
+	{"hooks",
+	 "(hook) DO UPDATE SET attached = excluded.attached, failure = excluded.failure, "
+	 "events = events + excluded.events, bpf_ns = bpf_ns + excluded.bpf_ns, "
+	 "misses = misses + excluded.misses, measured_ns = measured_ns + excluded.measured_ns, "
+	 "scaled_ns = scaled_ns + excluded.scaled_ns"},
+	{"coverage",
+	 "(part) DO UPDATE SET covered_ns = covered_ns + excluded.covered_ns, "
+	 "total_ns = total_ns + excluded.total_ns, thinned = max(thinned, excluded.thinned)"},
+	{"cgroup_limits",
+	 "(cgroup) DO UPDATE SET nr_throttled = nr_throttled + excluded.nr_throttled, "
+	 "throttled_us = throttled_us + excluded.throttled_us"},
+	{"counters", "(name, subject) DO UPDATE SET end = excluded.end"},
+	{"shares",
+	 "(signal) DO UPDATE SET places = excluded.places, used = max(used, excluded.used), "
+	 "folded = folded + excluded.folded, lost = lost + excluded.lost, "
+	 "unpaired = unpaired + excluded.unpaired, "
+	 "slow_unspoken = slow_unspoken + excluded.slow_unspoken"},
+	{"block_regions", "(device, region) DO UPDATE SET bytes = bytes + excluded.bytes, "
+			  "over_bytes = over_bytes + excluded.over_bytes, "
+			  "requests = requests + excluded.requests"},
+	/* A sum of ended threads (begin_ns is 0) has only what its own file has. */
+	{"threads",
+	 "(id) DO UPDATE SET end_ns = CASE begin_ns WHEN 0 THEN end_ns + excluded.end_ns ELSE "
+	 "excluded.end_ns END, threads = CASE begin_ns WHEN 0 THEN threads + excluded.threads ELSE "
+	 "threads END, comm = excluded.comm, is_dead = excluded.is_dead, "
+	 "voluntary = voluntary + excluded.voluntary, "
+	 "involuntary = involuntary + excluded.involuntary, "
+	 "kernel_voluntary = kernel_voluntary + excluded.kernel_voluntary, "
+	 "kernel_involuntary = kernel_involuntary + excluded.kernel_involuntary, "
+	 "kernel_exec_ns = kernel_exec_ns + excluded.kernel_exec_ns, "
+	 "kernel_delay_ns = kernel_delay_ns + excluded.kernel_delay_ns, "
+	 "missed = missed + excluded.missed, unnamed = unnamed + excluded.unnamed"},
+};
+
+static const char *rule_of(const char *table)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		if (!strcmp(rules[i].table, table))
+			return rules[i].on_conflict;
+	return NULL;
+}
+
+/* Names of tables are ours; nothing of a file becomes SQL. */
+static int prepare_insert(sqlite3 *to, const char *table, int columns, sqlite3_stmt **ret_insert)
+{
+	const char *rule = rule_of(table);
+	char sql[SQL_BYTES];
+	size_t length = (size_t)snprintf(sql, sizeof(sql), "INSERT %s INTO %s VALUES (?",
+					 rule ? "" : "OR REPLACE", table);
+
+	for (int i = 1; i < columns; i++)
+		length += (size_t)snprintf(sql + length, sizeof(sql) - length, ", ?");
+	snprintf(sql + length, sizeof(sql) - length, ")%s%s", rule ? " ON CONFLICT " : "",
+		 rule ? rule : "");
+	return sqlite3_prepare_v2(to, sql, -1, ret_insert, NULL);
+}
+
+static int copy_rows(sqlite3_stmt *select, sqlite3_stmt *insert)
+{
+	int columns = sqlite3_column_count(select), code;
+
+	while ((code = sqlite3_step(select)) == SQLITE_ROW) {
+		for (int i = 0; i < columns && !(code & ~SQLITE_ROW); i++)
+			code = sqlite3_bind_value(insert, i + 1, sqlite3_column_value(select, i));
+		if (!code)
+			code = sqlite3_step(insert);
+		if (code != SQLITE_DONE)
+			return code;
+		sqlite3_reset(insert);
+	}
+	return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+static int copy_table(sqlite3 *to, sqlite3 *from, const struct table *table)
+{
+	sqlite3_stmt *select = NULL, *insert = NULL;
+	char sql[128];
+	int code;
+
+	snprintf(sql, sizeof(sql), "SELECT * FROM %s ORDER BY rowid", table->name);
+	code = sqlite3_prepare_v2(from, sql, -1, &select, NULL);
+	if (!code && sqlite3_column_count(select) > COLUMNS_MAX)
+		code = SQLITE_MISMATCH;
+	if (!code)
+		code = prepare_insert(to, table->name, sqlite3_column_count(select), &insert);
+	if (!code)
+		code = copy_rows(select, insert);
+	sqlite3_finalize(select);
+	sqlite3_finalize(insert);
+	return code;
+}
+
+static int copy_tables(sqlite3 *to, sqlite3 *from)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < TABLE_COUNT; i++)
+		code = copy_table(to, from, &store_tables[i]);
+	if (!code)
+		code = copy_table(to, from, &labels_table);
+	for (int id = 0; !code && id < SIGNAL_LIMIT; id++) {
+		const struct signal *signal = signal_rows[id].signal;
+
+		for (size_t i = 0; !code && signal && i < signal->table_count; i++)
+			code = copy_table(to, from, &signal->tables[i]);
+	}
+	return code;
+}
+
+static int merge(sqlite3 *to, sqlite3 *from)
+{
+	int code = sqlite3_exec(to,
+				"PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY;"
+				"PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; BEGIN",
+				NULL, NULL, NULL);
+
+	if (!code)
+		code = copy_tables(to, from);
+	/* It is one file now. */
+	if (!code)
+		code = sqlite3_exec(to,
+				    "DELETE FROM meta WHERE key IN ('rotate_ns', 'keep', "
+				    "'file_number'); COMMIT",
+				    NULL, NULL, NULL);
+	return code;
+}
+
+int session_merge(int to_fd, int from_fd)
+{
+	struct session *from;
+	struct vfs vfs;
+	sqlite3 *to;
+	int err = session_open_fds(from_fd, -1, "a file of the recording", &from), code;
+
+	if (err)
+		return err;
+	err = vfs_open(&vfs, to_fd, -1, true, &to);
+	if (!err) {
+		code = merge(to, session_db(from));
+		if (code) {
+			log_error("cannot put the files of the recording together: %s",
+				  sqlite3_errstr(code));
+			err = (code & 0xff) == SQLITE_FULL ? -ENOSPC : -EIO;
+		}
+		vfs_close(&vfs, to);
+	}
+	session_close(from);
+	return err;
+}
