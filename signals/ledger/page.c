@@ -85,8 +85,7 @@ struct page {
 	struct sink *sink;
 	u64 window;
 	u64 thread;
-	u64 end_ns;    /* up to when its time is told; 0: a row says so already */
-	bool has_open; /* a wait lasts: it is its row that says so */
+	u64 end_ns; /* up to when its time is told; 0: a row says so already */
 	struct cause *causes;
 	size_t cause_count;
 };
@@ -152,7 +151,8 @@ static bool tells_end(const struct page *page, const struct ledger_cause *cause)
 {
 	const struct written_cause name = name_of(cause);
 
-	return page->end_ns && (!page->has_open || is_same_cause(&name, &page->row->open));
+	return page->end_ns &&
+	       (!page->row->open_since_ns || is_same_cause(&name, &page->row->open));
 }
 
 static void write_row(struct page *page, u64 window, const struct ledger_cause *cause, u64 ns,
@@ -428,7 +428,6 @@ u8 page_write(struct ledger_book *book, const struct rec_ledger *row,
 			    .sink = sink,
 			    .window = window,
 			    .thread = written->id,
-			    .has_open = row->open_since_ns && !(row->flags & LEDGER_SUM),
 			    .causes = causes};
 	u64 parts[STATE_COUNT];
 
@@ -439,13 +438,14 @@ u8 page_write(struct ledger_book *book, const struct rec_ledger *row,
 	carry_parts(row->ns, written->ns, parts, STATE_COUNT);
 	for (u8 i = 0; i < STATE_COUNT; i++)
 		write_state(&page, i, parts[i], carry_count(row->entries[i], &written->entries[i]));
+	if (page.end_ns && row->open_since_ns && row->open.state < STATE_COUNT)
+		write_row(&page, window, &row->open, 0, 0); /* it has just begun */
 	written->cause_count = page.cause_count;
 	for (size_t i = 0; i < page.cause_count; i++)
 		written->causes[i] = causes[i].written;
 	note_open(&page, row, written);
 	written->window = window;
-	if (!(row->flags & LEDGER_SUM)) {
+	if (!(row->flags & LEDGER_SUM))
 		culprits_write(row, written, window, sink);
-	}
 	return page.end_ns ? MARK_STALE | MARK_DUE : MARK_STALE;
 }

@@ -60,6 +60,25 @@ struct options {
 	bool help;
 };
 
+static const struct option longs[] = {
+	{"duration", required_argument, NULL, 'd'},
+	{"batch", required_argument, NULL, OPTION_BATCH},
+	{"by", required_argument, NULL, OPTION_BY},
+	{"filter", required_argument, NULL, OPTION_FILTER},
+	{"tier", required_argument, NULL, MEASURE_TIER},
+	{"max-overhead", required_argument, NULL, MEASURE_OVERHEAD},
+	{"freq", required_argument, NULL, MEASURE_FREQ},
+	{"min-block", required_argument, NULL, MEASURE_MIN_BLOCK},
+	{"no-stacks", no_argument, NULL, MEASURE_NO_STACKS},
+	{"signals", required_argument, NULL, MEASURE_SIGNALS},
+	{"slow", required_argument, NULL, MEASURE_SLOW},
+	{"verbose", no_argument, NULL, 'v'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},
+	SELECT_LONGS,
+	{0},
+};
+
 static int take_batch(struct options *options, const char *value)
 {
 	if (!text_parse_u64(value, 1, BATCH_MAX, &options->top.refreshes))
@@ -114,8 +133,10 @@ static int finish(int argc, char **argv, struct options *options)
 			  argv[optind]);
 		return -EINVAL;
 	}
-	if (!engine->selection.all && !engine->selection.count)
+	if (!engine->selection.all && !engine->selection.count) {
 		engine->selection.all = true;
+		run_again_note(&engine->again, longs, SELECT_ALL, NULL);
+	}
 	if (engine->tier == TIER_DEFAULT)
 		engine->tier = TIER_A;
 	if (!engine->max_overhead)
@@ -125,24 +146,6 @@ static int finish(int argc, char **argv, struct options *options)
 
 static int parse(int argc, char **argv, struct options *options)
 {
-	static const struct option longs[] = {
-		{"duration", required_argument, NULL, 'd'},
-		{"batch", required_argument, NULL, OPTION_BATCH},
-		{"by", required_argument, NULL, OPTION_BY},
-		{"filter", required_argument, NULL, OPTION_FILTER},
-		{"tier", required_argument, NULL, MEASURE_TIER},
-		{"max-overhead", required_argument, NULL, MEASURE_OVERHEAD},
-		{"freq", required_argument, NULL, MEASURE_FREQ},
-		{"min-block", required_argument, NULL, MEASURE_MIN_BLOCK},
-		{"no-stacks", no_argument, NULL, MEASURE_NO_STACKS},
-		{"signals", required_argument, NULL, MEASURE_SIGNALS},
-		{"slow", required_argument, NULL, MEASURE_SLOW},
-		{"verbose", no_argument, NULL, 'v'},
-		{"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},
-		SELECT_LONGS,
-		{0},
-	};
 	int option;
 
 	measure_defaults(&options->top.engine);

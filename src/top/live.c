@@ -40,7 +40,8 @@ void live_close(struct live *live)
 struct pass {
 	struct live *live;
 	struct model *model;
-	s64 window; /* the newest that is complete */
+	s64 window;	  /* the newest that is complete */
+	s64 shown_window; /* the newest before it that was read; -1: none */
 };
 
 typedef void row_fn(struct pass *pass, sqlite3_stmt *row);
@@ -92,9 +93,14 @@ static void on_ledger(struct pass *pass, sqlite3_stmt *row)
 		.count = sqlite3_column_int64(row, 10),
 	};
 
+	s64 window = sqlite3_column_int64(row, 1);
+	bool is_end = !query_is_null(row, 11);
+
 	/* What corrects earlier windows was shown by its provisional name. */
-	if (sqlite3_column_int64(row, 1) == pass->window)
-		model_add(pass->model, &cause, !query_is_null(row, 11));
+	if (window == pass->window)
+		model_add(pass->model, &cause, is_end);
+	else if (window > pass->shown_window && is_end)
+		model_add_missed(pass->model, &cause, (u64)window);
 }
 
 static void on_process(struct pass *pass, sqlite3_stmt *row)
@@ -159,7 +165,7 @@ static void read_threads(struct pass *pass)
 	for (size_t i = 0; i < model->threads.count; i++) {
 		struct model_thread *thread = hash_item(&model->threads, i);
 
-		if (thread->window != model->window && thread->is_told)
+		if (thread->is_told && thread->window <= (u64)(pass->shown_window + 1))
 			continue;
 		sqlite3_reset(statement);
 		sqlite3_bind_int64(statement, 1, (s64)thread->id);
@@ -296,6 +302,7 @@ int live_read(struct live *live, int db_fd, int wal_fd, struct model *model)
 
 	if (err)
 		return err;
+	pass.shown_window = (s64)model->window - 1;
 	pass.window = newest_window(live, model);
 	if (pass.window < 0)
 		return 0;

@@ -129,6 +129,19 @@ void model_add(struct model *model, const struct model_cause *cause, bool is_end
 		model->not_kept++;
 }
 
+void model_add_missed(struct model *model, const struct model_cause *cause, u64 window)
+{
+	struct model_thread *thread = hash_add(&model->threads, &cause->thread);
+
+	if (!thread || cause->state >= STATE_LIMIT) {
+		model->not_kept++;
+		return;
+	}
+	thread->window = window + 1;
+	thread->is_open = true;
+	thread->open = *cause;
+}
+
 /* It has not moved: the window is that of the wait that lasted, or is not known. */
 static void fill_silence(struct model *model, struct model_thread *thread)
 {

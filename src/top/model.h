@@ -81,6 +81,9 @@ void model_begin_window(struct model *model, u64 window, u64 begin_ns, u64 end_n
 /* A row of the ledger in that window; is_end: it tells up to when the thread's time is known. */
 void model_add(struct model *model, const struct model_cause *cause, bool is_end);
 
+/* A row of a window that was never shown: all that counts is for what the thread waits now. */
+void model_add_missed(struct model *model, const struct model_cause *cause, u64 window);
+
 /* All rows were read: who has none waits as it did, all of the window. */
 void model_end_window(struct model *model);
 

@@ -12,7 +12,7 @@ const struct part_kind part_kinds[PART_COUNT] = {
 	[PART_NET] = {"network", 'N', true, 37, COLOR_CYAN},
 	[PART_MEMORY] = {"memory", 'M', true, 133, COLOR_MAGENTA},
 	[PART_UNATTRIBUTED] = {"unattributed", '?', true, 232, COLOR_BLACK},
-	[PART_WAIT] = {"other wait", 'w', false, 66, COLOR_GREEN},
+	[PART_WAIT] = {"wait", 'w', false, 66, COLOR_GREEN},
 	[PART_SLEEP] = {"sleep", 'z', false, 60, COLOR_WHITE},
 	[PART_IDLE] = {"idle", '.', false, 252, COLOR_WHITE},
 };

@@ -8,7 +8,8 @@
 
 #include "../base/text.h"
 
-#define ROWS_MAX MODEL_THREADS_MAX
+#define ROWS_MAX   MODEL_THREADS_MAX
+#define BUSY_SHARE 100 /* of a second */
 
 /* A row while it is added up; opens with its key. */
 struct group {
@@ -125,31 +126,39 @@ static int collect(const struct model *model, const struct rows_options *options
 	return 0;
 }
 
-/* What keeps it, or else what it waits for: that it runs is in a column of its own. */
-static u8 main_state(const u64 ns[STATE_LIMIT])
+/* Of states that keep it from its work, or of others: that it runs is in a column of its own. */
+static u8 longest_wait(const u64 ns[STATE_LIMIT], bool is_busy)
 {
+	u8 longest = STATE_CPU;
 	u64 most = 0;
-	u8 state = 0;
 
-	for (int pass = 0; pass < 2 && !most; pass++)
-		for (u8 s = 0; s < STATE_LIMIT; s++) {
-			enum part part = part_of_state(s);
+	for (u8 s = 0; s < STATE_LIMIT; s++) {
+		enum part part = part_of_state(s);
 
-			if (part == PART_CPU || part_kinds[part].is_busy != (pass == 0) ||
-			    ns[s] <= most)
-				continue;
-			most = ns[s];
-			state = s;
-		}
-	return most ? state : STATE_CPU;
+		if (part == PART_CPU || part_kinds[part].is_busy != is_busy || ns[s] <= most)
+			continue;
+		most = ns[s];
+		longest = s;
+	}
+	return longest;
 }
 
-static void finish(struct group *group, struct rows *rows)
+/* What keeps it from its work, unless that is next to nothing. */
+static u8 main_state(const u64 ns[STATE_LIMIT], u64 window_ns)
+{
+	u8 busy = longest_wait(ns, true), other = longest_wait(ns, false);
+
+	if (busy != STATE_CPU && ns[busy] >= window_ns / BUSY_SHARE)
+		return busy;
+	return other == STATE_CPU ? busy : other;
+}
+
+static void finish(struct group *group, u64 window_ns, struct rows *rows)
 {
 	struct top_row *row = &group->row;
 
 	row->subject = group->key;
-	row->state = main_state(group->ns);
+	row->state = main_state(group->ns, window_ns);
 	for (enum part part = 0; part < PART_COUNT; part++) {
 		rows->ns[part] += row->ns[part];
 		row->busy_ns += part_kinds[part].is_busy ? row->ns[part] : 0;
@@ -210,7 +219,7 @@ int rows_make(const struct model *model, const struct rows_options *options, str
 	for (size_t i = 0; !err && i < groups.count; i++) {
 		struct group *group = hash_item(&groups, i);
 
-		finish(group, ret_rows);
+		finish(group, model->window_ns, ret_rows);
 		ret_rows->items[ret_rows->count++] = group->row;
 	}
 	hash_free(&groups);

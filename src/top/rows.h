@@ -45,7 +45,7 @@ struct top_row {
 	u64 threads, processes;
 	u64 ns[PART_COUNT];
 	u64 busy_ns, blocked_ns;
-	u8 state; /* that it spent most of its busy time in, or of all its time; but for CPU */
+	u8 state; /* what keeps it from its work most, else what it waits for; CPU: nothing */
 };
 
 struct rows {

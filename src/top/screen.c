@@ -193,6 +193,7 @@ static void take_windows(struct screen *screen)
 		view_say(&screen->view, true, "the last window could not be read");
 	read_pressure(screen);
 	read_own_cost(screen);
+	view_age_status(&screen->view);
 	if (screen->setup->refreshes)
 		print_window(screen);
 	else

@@ -7,6 +7,14 @@
 #include "../base/cleanup.h"
 #include "../base/text.h"
 
+#define STATUS_WINDOWS 8 /* that it is shown for, unless a key is pressed */
+
+void view_age_status(struct view *view)
+{
+	if (view->status_windows && !--view->status_windows)
+		view->status[0] = '\0';
+}
+
 void view_init(struct view *view)
 {
 	*view = (struct view){.tier = 'A'};
@@ -21,6 +29,7 @@ void view_say(struct view *view, bool is_alarm, const char *text)
 {
 	text_copy(view->status, sizeof(view->status), text);
 	view->is_alarm = is_alarm;
+	view->status_windows = STATUS_WINDOWS;
 }
 
 /* --- drawing --- */
@@ -46,21 +55,19 @@ void view_draw_help(struct grid *grid)
 		{"?", "this text; any key closes it"},
 		{"q, Ctrl-C", "quit"},
 	};
+	static const char *const notes[] = {
+		"100% is one thread for the whole second. BLOCK%: lock, disk, network, memory.",
+		"WAIT%: for another thread, a process, a pipe; often for work. Busy: all but",
+		"WAIT%, sleep and idle. Bars of busy time have the scale of the busiest line.",
+	};
 	int y = VIEW_HEAD_LINES;
 
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++, y++) {
 		grid_put(grid, y, 1, GRID_STRONG, -1, lines[i].keys);
 		grid_put(grid, y, 18, GRID_PLAIN, -1, lines[i].text);
 	}
-	grid_put(grid, y++, 1, GRID_PLAIN, -1,
-		 "100% is one thread for the whole second. BLOCK% is lock, disk, network and "
-		 "memory;");
-	grid_put(
-		grid, y++, 1, GRID_PLAIN, -1,
-		"WAIT% is for another thread, a process, a pipe: often for work. Busy is the rest");
-	grid_put(grid, y, 1, GRID_PLAIN, -1,
-		 "without sleep and idle. All bars of busy time have the scale of the busiest "
-		 "line.");
+	for (size_t i = 0; i < ARRAY_SIZE(notes); i++)
+		grid_put(grid, y++, 1, GRID_FAINT, -1, notes[i]);
 }
 
 static void put_status(const struct view *view, struct grid *grid)
@@ -79,8 +86,8 @@ static void put_status(const struct view *view, struct grid *grid)
 	}
 	x = grid_put(grid, y, 0, GRID_FAINT, -1,
 		     view->depth ? "Esc back  Enter thread  Space pause  s save  ? keys  q quit"
-				 : "Enter open  t service/process  < > sort  / filter  Space pause "
-				   " s save  ? keys  q quit");
+				 : "Enter open  t by process  < > sort  / filter  Space pause  s "
+				   "save  ? keys  q quit");
 	if (view->options.filter[0])
 		grid_print(grid, y, x + 2, GRID_STRONG, "/%s", view->options.filter);
 }

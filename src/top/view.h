@@ -55,13 +55,17 @@ struct view {
 	char tier;
 	u64 screen_ns; /* CPU time of this process in the last window */
 	char status[256];
-	bool is_alarm; /* the status says what went wrong */
+	int status_windows; /* for how many more it is shown */
+	bool is_alarm;	    /* the status says what went wrong */
 };
 
 void view_init(struct view *view);
 void view_close(struct view *view);
 
 void view_say(struct view *view, bool is_alarm, const char *text);
+
+/* A window has ended. */
+void view_age_status(struct view *view);
 
 /* All of it; a terminal that is too small says so. */
 void view_draw(struct view *view, const struct model *model, const struct live *live,

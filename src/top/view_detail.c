@@ -127,7 +127,10 @@ static void put_cause(struct detail *page, const struct sum *sum, u64 whole_ns)
 static int longer_sum(const void *a, const void *b)
 {
 	const struct sum *x = a, *y = b;
+	bool is_busy = part_kinds[part_of_state(x->state)].is_busy;
 
+	if (is_busy != part_kinds[part_of_state(y->state)].is_busy)
+		return is_busy ? -1 : 1; /* what keeps it from its work comes first */
 	return x->ns != y->ns ? (x->ns > y->ns ? -1 : 1) : memcmp(x, y, SUM_KEY_BYTES);
 }
 
@@ -160,7 +163,7 @@ static void add_causes(const struct detail *page, const struct rows_subject *sub
 static void put_causes(struct detail *page, const struct rows_subject *subject, u64 whole_ns)
 {
 	struct hash sums;
-	size_t shown;
+	size_t shown = 0;
 	char note[96];
 
 	hash_init(&sums, sizeof(struct sum), SUM_KEY_BYTES, SUMS_MAX);
@@ -169,15 +172,16 @@ static void put_causes(struct detail *page, const struct rows_subject *subject, 
 		    "STATES AND CAUSES of the last second: % of its threads' time, how often");
 	if (sums.count)
 		qsort(sums.items, sums.count, sizeof(struct sum), longer_sum);
-	for (shown = 0; shown < sums.count && shown < CAUSES_SHOWN; shown++) {
-		const struct sum *sum = hash_item(&sums, shown);
+	for (size_t i = 0; i < sums.count; i++) {
+		const struct sum *sum = hash_item(&sums, i);
 
 		if (sum->ns <= 0)
-			break;
-		put_cause(page, sum, whole_ns);
+			continue; /* it was taken back, or has just begun */
+		if (shown++ < CAUSES_SHOWN)
+			put_cause(page, sum, whole_ns);
 	}
-	if (shown < sums.count) {
-		snprintf(note, sizeof(note), "%zu more, each shorter", sums.count - shown);
+	if (shown > CAUSES_SHOWN) {
+		snprintf(note, sizeof(note), "and %zu more", shown - CAUSES_SHOWN);
 		put_note(page, note);
 	}
 	hash_free(&sums);
@@ -228,11 +232,20 @@ static void put_threads(struct detail *page, const struct rows_subject *subject)
 
 /* --- stacks --- */
 
+static bool is_busy_stack(const struct live_stack *stack)
+{
+	return stack->kind == SAMPLE_CPU ||
+	       part_kinds[part_of_state((unsigned int)stack->state)].is_busy;
+}
+
 static int heavier(const void *a, const void *b)
 {
 	const struct live_stack *x = *(const struct live_stack *const *)a;
 	const struct live_stack *y = *(const struct live_stack *const *)b;
+	bool is_busy = is_busy_stack(x);
 
+	if (is_busy != is_busy_stack(y))
+		return is_busy ? -1 : 1;
 	if (x->weight_ns != y->weight_ns)
 		return x->weight_ns > y->weight_ns ? -1 : 1;
 	return x->stack < y->stack ? -1 : x->stack > y->stack;
