@@ -242,7 +242,7 @@ static void open_line(struct view *view, const struct model *model, struct live 
 		subject.process_start_ns = thread->process_start_ns;
 	}
 	view->trail[view->depth] = subject;
-	view->detail[view->depth] = (struct view_list){0};
+	view->detail[view->depth] = (struct view_list){.cursor = -1};
 	view->detail_lines = 0;
 	view->depth++;
 	live_watch(live, model, &subject);

@@ -11,7 +11,9 @@
 #include "view.h"
 
 #define SUMS_MAX      5000 /* causes that are told apart, ... */
-#define CAUSES_SHOWN  20   /* ... and shown */
+#define CAUSES_SHOWN  20   /* ... and shown, ... */
+#define CAUSES_FEW    8	   /* ... or on a screen where threads would have no room */
+#define HEIGHT_FEW    40
 #define THREADS_SHOWN 500
 #define STACKS_SHOWN  12
 #define FRAMES_SHOWN  16
@@ -163,6 +165,7 @@ static void add_causes(const struct detail *page, const struct rows_subject *sub
 static void put_causes(struct detail *page, const struct rows_subject *subject, u64 whole_ns)
 {
 	struct hash sums;
+	size_t most = page->grid->height < HEIGHT_FEW ? CAUSES_FEW : CAUSES_SHOWN;
 	size_t shown = 0;
 	char note[96];
 
@@ -177,11 +180,11 @@ static void put_causes(struct detail *page, const struct rows_subject *subject, 
 
 		if (sum->ns <= 0)
 			continue; /* it was taken back, or has just begun */
-		if (shown++ < CAUSES_SHOWN)
+		if (shown++ < most)
 			put_cause(page, sum, whole_ns);
 	}
-	if (shown > CAUSES_SHOWN) {
-		snprintf(note, sizeof(note), "and %zu more", shown - CAUSES_SHOWN);
+	if (shown > most) {
+		snprintf(note, sizeof(note), "and %zu more", shown - most);
 		put_note(page, note);
 	}
 	hash_free(&sums);
@@ -197,6 +200,9 @@ static void put_thread(struct detail *page, const struct top_row *row, u64 whole
 	int y = next_line(page), x;
 	char tid[16];
 
+	/* It begins at the first thread, so that Enter goes on to it. */
+	if (page->list->cursor < 0)
+		page->list->cursor = page->line - 1;
 	if (page->line - 1 == page->list->cursor)
 		page->view->cursor_thread = row->subject.thread;
 	if (y < 0)
@@ -347,7 +353,8 @@ void view_draw_detail(struct view *view, const struct model *model, const struct
 
 	view->page = grid->height - VIEW_HEAD_LINES - 1;
 	view->cursor_thread = 0;
-	view_scroll(list, view->detail_lines ? view->detail_lines : 1, view->page);
+	if (list->cursor >= 0)
+		view_scroll(list, view->detail_lines ? view->detail_lines : 1, view->page);
 	put_title(&page, subject, &rows, &whole_ns);
 	if (rows.count) {
 		put_causes(&page, subject, whole_ns);
@@ -356,5 +363,7 @@ void view_draw_detail(struct view *view, const struct model *model, const struct
 		put_stacks(&page);
 	}
 	rows_free(&rows);
+	if (list->cursor < 0)
+		list->cursor = 0;
 	view->detail_lines = page.line;
 }
