@@ -86,7 +86,7 @@ static void put_status(const struct view *view, struct grid *grid)
 	}
 	x = grid_put(grid, y, 0, GRID_FAINT, -1,
 		     view->depth ? "Esc back  Enter thread  Space pause  s save  ? keys  q quit"
-				 : "Enter open  t by process  < > sort  / filter  Space pause  s "
+				 : "Enter open  t process  < > sort  / filter  Space pause  s "
 				   "save  ? keys  q quit");
 	if (view->options.filter[0])
 		grid_print(grid, y, x + 2, GRID_STRONG, "/%s", view->options.filter);

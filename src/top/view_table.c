@@ -14,6 +14,7 @@
 #define STATE_COLUMNS	 14
 #define VALUE_COLUMNS	 6
 #define NUMBER_COLUMNS	 7
+#define WIDTH_NARROW	 100
 
 const char *view_percent(u64 ns, u64 window_ns, char buf[16])
 {
@@ -21,7 +22,7 @@ const char *view_percent(u64 ns, u64 window_ns, char buf[16])
 
 	if (!ns)
 		return "-";
-	snprintf(buf, 16, percent < 9999.5 ? "%.1f" : "%.0f", percent);
+	snprintf(buf, 16, percent < 999.95 ? "%.1f" : "%.0f", percent);
 	return buf;
 }
 
@@ -125,30 +126,6 @@ int view_draw_bar(struct grid *grid, int y, int x, int width, const u64 ns[PART_
 
 /* --- table --- */
 
-/* Where its columns are, on a terminal of this width. */
-struct columns {
-	int name;
-	bool has_number;
-	int bar_at, bar;
-};
-
-static struct columns columns_of(const struct view *view, int width)
-{
-	struct columns columns = {.has_number = view->options.by != BY_SERVICE};
-	int fixed = 5 + 4 * (VALUE_COLUMNS + 1) + STATE_COLUMNS + 2 +
-		    (columns.has_number ? NUMBER_COLUMNS + 1 : 0);
-	int room = width - fixed;
-
-	columns.name = room / 2;
-	if (columns.name < NAME_COLUMNS_MIN)
-		columns.name = NAME_COLUMNS_MIN;
-	if (columns.name > NAME_COLUMNS_MAX)
-		columns.name = NAME_COLUMNS_MAX;
-	columns.bar = room - columns.name > 0 ? room - columns.name : 0;
-	columns.bar_at = width - columns.bar;
-	return columns;
-}
-
 static const struct {
 	enum rows_sort sort;
 	const char *title;
@@ -158,6 +135,36 @@ static const struct {
 	{SORT_BLOCKED, "BLOCK%"},
 	{SORT_WAIT, "WAIT%"},
 };
+
+/* Where its columns are, on a terminal of this width. */
+struct columns {
+	int name;
+	bool has_number;
+	size_t values; /* columns of percentages */
+	int bar_at, bar;
+};
+
+static struct columns columns_of(const struct view *view, int width)
+{
+	struct columns columns = {.has_number = view->options.by != BY_SERVICE,
+				  .values = ARRAY_SIZE(values)};
+	int fixed, room;
+
+	/* Where pids need their place, the wait for others is the least of what is told. */
+	if (columns.has_number && width < WIDTH_NARROW && view->options.sort != SORT_WAIT)
+		columns.values--;
+	fixed = 5 + (int)columns.values * (VALUE_COLUMNS + 1) + STATE_COLUMNS + 2 +
+		(columns.has_number ? NUMBER_COLUMNS + 1 : 0);
+	room = width - fixed;
+	columns.name = room / 2;
+	if (columns.name < NAME_COLUMNS_MIN)
+		columns.name = NAME_COLUMNS_MIN;
+	if (columns.name > NAME_COLUMNS_MAX)
+		columns.name = NAME_COLUMNS_MAX;
+	columns.bar = room - columns.name > 0 ? room - columns.name : 0;
+	columns.bar_at = width - columns.bar;
+	return columns;
+}
 
 /* The column that sorts has a mark: v for the most first. */
 static int put_title(const struct view *view, struct grid *grid, int x, enum rows_sort sort,
@@ -177,9 +184,18 @@ static int put_title(const struct view *view, struct grid *grid, int x, enum row
 		grid, 3, x, is_sort ? GRID_CURSOR : GRID_HEADING, columns, text);
 }
 
-static void put_titles(const struct view *view, struct grid *grid, const struct columns *columns)
+/* Bars of busy time have one scale, so that lines can be compared: what the whole width stands for.
+ */
+static u64 bar_scale(const struct view *view, u64 window_ns)
+{
+	return view->rows.busiest_ns > window_ns ? view->rows.busiest_ns : window_ns;
+}
+
+static void put_titles(const struct view *view, const struct model *model, struct grid *grid,
+		       const struct columns *columns)
 {
 	static const char *const names[] = {"SERVICE", "PROCESS", "THREAD"};
+	u64 scale_ns = bar_scale(view, model->window_ns);
 	char bar[64];
 	int x = 0;
 
@@ -188,11 +204,12 @@ static void put_titles(const struct view *view, struct grid *grid, const struct 
 		x = grid_put_right(grid, 3, 0, GRID_HEADING, NUMBER_COLUMNS, "PID") + 1;
 	x = put_title(view, grid, x, SORT_NAME, columns->name, names[view->options.by], false);
 	x = put_title(view, grid, x, SORT_THREADS, 5, "THR", true);
-	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+	for (size_t i = 0; i < columns->values; i++)
 		x = put_title(view, grid, x + 1, values[i].sort, VALUE_COLUMNS, values[i].title,
 			      true);
 	grid_put(grid, 3, x + 1, GRID_HEADING, STATE_COLUMNS, "WAITS MOSTLY");
-	snprintf(bar, sizeof(bar), view->has_idle ? "ALL TIME" : "BUSY TIME");
+	snprintf(bar, sizeof(bar), view->has_idle ? "ALL TIME" : "BUSY to %s%%",
+		 view_percent(scale_ns, model->window_ns, (char[16]){0}));
 	put_title(view, grid, columns->bar_at, SORT_BUSY, columns->bar, bar, false);
 }
 
@@ -213,15 +230,14 @@ static void put_row(const struct view *view, struct grid *grid, int y,
 			  row->name);
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)row->threads);
 	x = grid_put_right(grid, y, x, GRID_PLAIN, 5, text);
-	for (size_t i = 0; i < ARRAY_SIZE(shown); i++)
+	for (size_t i = 0; i < columns->values; i++)
 		x = grid_put_right(grid, y, x + 1, shown[i] ? GRID_PLAIN : GRID_FAINT,
 				   VALUE_COLUMNS, view_percent(shown[i], window_ns, (char[16]){0}));
 	grid_put(grid, y, x + 1, GRID_PLAIN, STATE_COLUMNS, view_state_name(row->state));
 	for (enum part part = 0; view->has_idle && part < PART_COUNT; part++)
 		whole_ns += row->ns[part];
-	/* Bars of busy time have one scale, so that lines can be compared. */
 	if (!view->has_idle)
-		whole_ns = view->rows.busiest_ns > window_ns ? view->rows.busiest_ns : window_ns;
+		whole_ns = bar_scale(view, window_ns);
 	view_draw_bar(grid, y, columns->bar_at, columns->bar, row->ns, whole_ns, !view->has_idle);
 }
 
@@ -261,7 +277,8 @@ static void put_empty(const struct view *view, const struct model *model, struct
 			   view->options.filter);
 	else
 		grid_put(grid, VIEW_HEAD_LINES + 1, 2, GRID_PLAIN, -1,
-			 "No thread was there to be measured: press K to see the kernel's.");
+			 "No measured thread is there. Threads of the kernel are hidden: K shows "
+			 "them.");
 }
 
 void view_draw_table(struct view *view, const struct model *model, struct grid *grid)
@@ -273,7 +290,7 @@ void view_draw_table(struct view *view, const struct model *model, struct grid *
 	follow_selected(view);
 	view->page = grid->height - VIEW_HEAD_LINES - 1;
 	view_scroll(&view->table, (int)view->rows.count, view->page);
-	put_titles(view, grid, &columns);
+	put_titles(view, model, grid, &columns);
 	if (!view->rows.count)
 		put_empty(view, model, grid);
 	for (int i = 0; i < view->page; i++) {
