@@ -115,6 +115,7 @@ static void on_process(struct pass *pass, sqlite3_stmt *row)
 	query_text(row, 3, process->comm, sizeof(process->comm));
 	query_text(row, 4, process->service, sizeof(process->service));
 	process->is_kernel = query_count(row, 5);
+	process->has_ended = !query_is_null(row, 6);
 }
 
 static void on_loss(struct pass *pass, sqlite3_stmt *row)
@@ -271,6 +272,21 @@ static int open_session(struct live *live, int db_fd, int wal_fd)
 	return err;
 }
 
+static void note_file(struct live *live)
+{
+	sqlite3_stmt *statement = NULL;
+
+	if (sqlite3_prepare_v2(session_db(live->session),
+			       "SELECT id, begin_ns FROM windows ORDER BY id LIMIT 1", -1,
+			       &statement, NULL))
+		return;
+	if (sqlite3_step(statement) == SQLITE_ROW) {
+		live->first_window = sqlite3_column_int64(statement, 0);
+		live->file_begin_ns = query_count(statement, 1);
+	}
+	sqlite3_finalize(statement);
+}
+
 /* The newest window, unless it is known: its id, or -1. */
 static s64 newest_window(struct live *live, struct model *model)
 {
@@ -284,7 +300,7 @@ static s64 newest_window(struct live *live, struct model *model)
 	if (sqlite3_step(statement) == SQLITE_ROW) {
 		window = sqlite3_column_int64(statement, 0);
 		if (!live->file_begin_ns)
-			live->file_begin_ns = query_count(statement, 1);
+			note_file(live);
 		if (window >= 0 && (u64)window + 1 > model->window)
 			model_begin_window(model, (u64)window, query_count(statement, 1),
 					   query_count(statement, 2));
@@ -313,11 +329,13 @@ int live_read(struct live *live, int db_fd, int wal_fd, struct model *model)
 		"count, end_ns FROM ledger WHERE rowid > ?1",
 		&live->ledger_row, on_ledger);
 	read_threads(&pass);
-	model_end_window(model);
 	each_new(&pass,
-		 "SELECT rowid, pid, start_ns, comm, service, is_kernel FROM processes WHERE rowid "
+		 "SELECT rowid, pid, start_ns, comm, service, is_kernel, end_ns FROM processes "
+		 "WHERE rowid "
 		 "> ?1",
 		 &live->process_row, on_process);
+	/* The first window of a file has a row of each thread. */
+	model_end_window(model, pass.window == live->first_window);
 	each_new(&pass, "SELECT rowid, count FROM losses WHERE rowid > ?1", &live->loss_row,
 		 on_loss);
 	each_new(&pass, "SELECT rowid, window, use, ns FROM cpus WHERE rowid > ?1", &live->cpu_row,
@@ -346,6 +364,8 @@ void live_object_name(const struct live *live, u64 object, char ret_text[LIVE_TE
 	if (object)
 		look_up(live, "SELECT name FROM objects WHERE id = ?1", (s64)object, ret_text,
 			LIVE_TEXT_BYTES);
+	if (object && !ret_text[0])
+		snprintf(ret_text, LIVE_TEXT_BYTES, "0x%llx", (unsigned long long)object);
 }
 
 void live_stack_text(const struct live *live, u64 stack, int frames_max, char *ret_text,

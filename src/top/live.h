@@ -24,7 +24,8 @@ struct live_stack {
 struct live {
 	int db_fd, wal_fd; /* -1: none yet */
 	u64 inode;	   /* of the file that is read */
-	u64 file_begin_ns; /* of the first window that was read of it */
+	u64 file_begin_ns; /* of its first window, which is this one: */
+	s64 first_window;
 	s64 ledger_row, process_row, loss_row, cpu_row, queue_row, sample_row;
 	struct session *session; /* as it was after the last window; NULL: none */
 	struct hash stacks;	 /* struct live_stack, of the subject */

@@ -160,13 +160,24 @@ static void fill_silence(struct model *model, struct model_thread *thread)
 		model->causes[model->cause_count++] = wait;
 }
 
-void model_end_window(struct model *model)
+/* Its last record was lost, perhaps. */
+static bool is_gone(const struct model *model, const struct model_thread *thread)
+{
+	const struct model_process *process =
+		model_process(model, thread->pid, thread->process_start_ns);
+
+	return process && process->has_ended;
+}
+
+void model_end_window(struct model *model, bool has_all)
 {
 	for (size_t i = 0; i < model->threads.count; i++) {
 		struct model_thread *thread = hash_item(&model->threads, i);
 
-		if (thread->window != model->window)
+		if (thread->window != model->window) {
+			thread->is_dead |= has_all || is_gone(model, thread);
 			fill_silence(model, thread);
+		}
 		/* What a correction takes back of another window is nothing here. */
 		for (int s = 0; s < STATE_LIMIT; s++)
 			if (thread->ns[s] < 0)

@@ -47,6 +47,7 @@ struct model_process {
 	char comm[MODEL_COMM_BYTES];
 	char service[MODEL_NAME_BYTES];
 	bool is_kernel;
+	bool has_ended; /* so have its threads, whether their last records came or not */
 };
 
 /* The host, in the last window. */
@@ -84,8 +85,11 @@ void model_add(struct model *model, const struct model_cause *cause, bool is_end
 /* A row of a window that was never shown: all that counts is for what the thread waits now. */
 void model_add_missed(struct model *model, const struct model_cause *cause, u64 window);
 
-/* All rows were read: who has none waits as it did, all of the window. */
-void model_end_window(struct model *model);
+/*
+ * All rows were read: who has none waits as it did, all of the window; or has ended, if all that
+ * live have rows.
+ */
+void model_end_window(struct model *model, bool has_all);
 
 struct model_thread *model_thread(const struct model *model, u64 id);
 const struct model_process *model_process(const struct model *model, u64 pid, u64 start_ns);

@@ -6,13 +6,11 @@
 
 #include "../base/clock.h"
 #include "../base/figures.h"
-#include "../model/state.h"
-#include "../report/format.h"
+#include "causes.h"
 #include "view.h"
 
-#define SUMS_MAX      5000 /* causes that are told apart, ... */
-#define CAUSES_SHOWN  20   /* ... and shown, ... */
-#define CAUSES_FEW    8	   /* ... or on a screen where threads would have no room */
+#define CAUSES_SHOWN  20
+#define CAUSES_FEW    8 /* ... or on a screen where threads would have no room */
 #define HEIGHT_FEW    40
 #define THREADS_SHOWN 500
 #define STACKS_SHOWN  12
@@ -27,17 +25,6 @@ struct detail {
 	struct view_list *list;
 	int line;
 };
-
-/* A cause of the subject's time, over its threads; opens with its key. */
-struct sum {
-	u64 object;
-	u32 holder, waker;
-	u32 call;
-	u16 state, waker_kind;
-	/* the key ends here */
-	s64 ns, count;
-};
-#define SUM_KEY_BYTES __builtin_offsetof(struct sum, ns)
 
 /* Where the next line is on the screen, or -1: it is above or below. */
 static int next_line(struct detail *page)
@@ -73,38 +60,9 @@ static void put_note(struct detail *page, const char *text)
 
 /* --- why --- */
 
-static void format_thread(const struct model *model, u32 tid, char *to, size_t size)
+static void put_cause(struct detail *page, const struct cause_sum *sum, u64 whole_ns)
 {
-	const struct model_thread *thread = model_by_tid(model, tid);
-
-	if (thread)
-		snprintf(to, size, "%s (%u)", thread->comm, tid);
-	else
-		snprintf(to, size, "thread %u", tid);
-}
-
-static void format_who(const struct detail *page, const struct sum *sum, char *to, size_t size)
-{
-	char name[96];
-
-	to[0] = '\0';
-	if (sum->holder) {
-		format_thread(page->model, sum->holder, name, sizeof(name));
-		snprintf(to, size, "held by %s", name);
-	} else if (sum->waker && sum->waker_kind == WAKER_RAN) {
-		format_thread(page->model, sum->waker, name, sizeof(name));
-		snprintf(to, size, "%s ran instead", name);
-	} else if (sum->waker) {
-		format_thread(page->model, sum->waker, name, sizeof(name));
-		snprintf(to, size, "ended by %s", name);
-	} else if (context_name(sum->waker_kind)[0]) {
-		snprintf(to, size, "ended by: %s", context_name(sum->waker_kind));
-	}
-}
-
-static void put_cause(struct detail *page, const struct sum *sum, u64 whole_ns)
-{
-	char call[LIVE_TEXT_BYTES], object[LIVE_TEXT_BYTES], who[160];
+	char call[LIVE_TEXT_BYTES], object[LIVE_TEXT_BYTES], who[CAUSE_WHO_BYTES];
 	enum part part = part_of_state(sum->state);
 	const char glyph[] = {part_kinds[part].glyph, '\0'};
 	int y = next_line(page), x;
@@ -113,7 +71,7 @@ static void put_cause(struct detail *page, const struct sum *sum, u64 whole_ns)
 		return;
 	live_call_name(page->live, sum->call, call);
 	live_object_name(page->live, sum->object, object);
-	format_who(page, sum, who, sizeof(who));
+	causes_format_who(page->model, sum, who);
 	x = grid_put(page->grid, y, 2, GRID_PART + part, 1, glyph);
 	x = grid_put_right(page->grid, y, x + 1, GRID_PLAIN, 6,
 			   view_percent((u64)sum->ns, whole_ns, (char[16]){0}));
@@ -122,72 +80,26 @@ static void put_cause(struct detail *page, const struct sum *sum, u64 whole_ns)
 	x = grid_put_left(page->grid, y, x + 2, GRID_PLAIN, 15, view_state_name(sum->state)) + 1;
 	x = grid_put(page->grid, y, x, GRID_PLAIN, -1, call) + (call[0] != '\0');
 	x = grid_put(page->grid, y, x, GRID_STRONG, -1, object) + (object[0] != '\0');
-	grid_put(page->grid, y, x + (call[0] || object[0] ? 1 : 0), GRID_PLAIN, -1, who);
+	grid_put(page->grid, y, x + (call[0] || object[0]), GRID_PLAIN, -1, who);
 	finish_line(page, y);
-}
-
-static int longer_sum(const void *a, const void *b)
-{
-	const struct sum *x = a, *y = b;
-	bool is_busy = part_kinds[part_of_state(x->state)].is_busy;
-
-	if (is_busy != part_kinds[part_of_state(y->state)].is_busy)
-		return is_busy ? -1 : 1; /* what keeps it from its work comes first */
-	return x->ns != y->ns ? (x->ns > y->ns ? -1 : 1) : memcmp(x, y, SUM_KEY_BYTES);
-}
-
-static void add_causes(const struct detail *page, const struct rows_subject *subject,
-		       struct hash *sums)
-{
-	for (size_t i = 0; i < page->model->cause_count; i++) {
-		const struct model_cause *cause = &page->model->causes[i];
-		const struct model_thread *thread = model_thread(page->model, cause->thread);
-		struct sum key = {
-			.object = cause->object,
-			.holder = cause->holder,
-			.waker = cause->waker,
-			.call = cause->call,
-			.state = cause->state,
-			.waker_kind = cause->waker_kind,
-		};
-		struct sum *sum;
-
-		if (!thread || !rows_has(page->model, subject, thread))
-			continue;
-		sum = hash_add(sums, &key);
-		if (!sum)
-			return;
-		sum->ns += cause->ns;
-		sum->count += cause->count;
-	}
 }
 
 static void put_causes(struct detail *page, const struct rows_subject *subject, u64 whole_ns)
 {
-	struct hash sums;
 	size_t most = page->grid->height < HEIGHT_FEW ? CAUSES_FEW : CAUSES_SHOWN;
-	size_t shown = 0;
+	struct causes causes;
 	char note[96];
 
-	hash_init(&sums, sizeof(struct sum), SUM_KEY_BYTES, SUMS_MAX);
-	add_causes(page, subject, &sums);
 	put_heading(page,
 		    "STATES AND CAUSES of the last second: % of its threads' time, how often");
-	if (sums.count)
-		qsort(sums.items, sums.count, sizeof(struct sum), longer_sum);
-	for (size_t i = 0; i < sums.count; i++) {
-		const struct sum *sum = hash_item(&sums, i);
-
-		if (sum->ns <= 0)
-			continue; /* it was taken back, or has just begun */
-		if (shown++ < most)
-			put_cause(page, sum, whole_ns);
-	}
-	if (shown > most) {
-		snprintf(note, sizeof(note), "and %zu more", shown - most);
+	causes_add_up(page->model, subject, &causes);
+	for (size_t i = 0; i < causes.count && i < most; i++)
+		put_cause(page, &causes.items[i], whole_ns);
+	if (causes.count > most) {
+		snprintf(note, sizeof(note), "and %zu more", causes.count - most);
 		put_note(page, note);
 	}
-	hash_free(&sums);
+	causes_free(&causes);
 }
 
 /* --- who --- */

@@ -72,7 +72,7 @@ static int set_up(void **state)
 	add_process(1, "db", "database.service");
 	add_process(2, "web", "");
 	add_process(3, "idler", "");
-	model_end_window(&model);
+	model_end_window(&model, false);
 	return 0;
 }
 
@@ -190,7 +190,7 @@ static void a_silent_thread_waits_on_as_it_did(void **state)
 	(void)state;
 	begin(1);
 	spend(20, STATE_CPU_USER, NS_PER_S, true);
-	model_end_window(&model);
+	model_end_window(&model, false);
 	rows = rows_of(&options);
 	assert_int_equal(rows.count, 4);
 	for (size_t i = 0; i < rows.count; i++)
@@ -206,7 +206,7 @@ static void a_thread_of_a_missed_window_waits_as_that_says(void **state)
 	(void)state;
 	begin(2);
 	model_add_missed(&model, &cause, 1);
-	model_end_window(&model);
+	model_end_window(&model, false);
 	assert_int_equal(model_thread(&model, 20)->ns[STATE_BLOCKED_LOCK], NS_PER_S);
 	assert_int_equal(model_thread(&model, 20)->ns[STATE_CPU_USER], 0);
 }
@@ -217,11 +217,32 @@ static void an_ended_thread_is_forgotten_after_its_last_window(void **state)
 	begin(1);
 	spend(20, STATE_CPU_USER, NS_PER_MS, true);
 	model_thread(&model, 20)->is_dead = true;
-	model_end_window(&model);
+	model_end_window(&model, false);
 	assert_int_equal(model_thread(&model, 20)->ns[STATE_CPU_USER], NS_PER_MS);
 	begin(2);
-	model_end_window(&model);
+	model_end_window(&model, false);
 	assert_null(model_thread(&model, 20));
+}
+
+/* Its last record was lost: its process tells, or the next file, in which all that live have rows.
+ */
+static void a_thread_that_has_vanished_is_not_shown_for_ever(void **state)
+{
+	const u64 key[] = {1, 1};
+
+	(void)state;
+	((struct model_process *)hash_find(&model.processes, key))->has_ended = true;
+	begin(1);
+	model_end_window(&model, false);
+	begin(2);
+	assert_null(model_thread(&model, 10));
+	assert_non_null(model_thread(&model, 20));
+	spend(20, STATE_CPU_USER, NS_PER_S, true);
+	model_end_window(&model, true);
+	begin(3);
+	assert_non_null(model_thread(&model, 20));
+	assert_null(model_thread(&model, 30));
+	model_end_window(&model, false);
 }
 
 /* --- bars --- */
@@ -387,6 +408,7 @@ int main(void)
 		TEST(a_silent_thread_waits_on_as_it_did),
 		TEST(a_thread_of_a_missed_window_waits_as_that_says),
 		TEST(an_ended_thread_is_forgotten_after_its_last_window),
+		TEST(a_thread_that_has_vanished_is_not_shown_for_ever),
 		TEST(bars_sum_up_to_their_width),
 		TEST(a_hostile_name_cannot_move_the_cursor),
 		TEST(keys_sort_filter_open_and_go_back),
