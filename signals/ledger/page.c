@@ -145,8 +145,7 @@ static u32 holder_here(const struct page *page, u32 holder)
 	return slot->place ? page->book->rows[slot->place - 1].hdr.tid : holder;
 }
 
-/* Whoever reads the session while it is written learns so what a thread that is silent waits for.
- */
+/* A reader of the session that is written learns so for what a silent thread waits. */
 static bool tells_end(const struct page *page, const struct ledger_cause *cause)
 {
 	const struct written_cause name = name_of(cause);

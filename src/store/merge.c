@@ -38,11 +38,10 @@ static const struct {
 	 "(cgroup) DO UPDATE SET nr_throttled = nr_throttled + excluded.nr_throttled, "
 	 "throttled_us = throttled_us + excluded.throttled_us"},
 	{"counters", "(name, subject) DO UPDATE SET end = excluded.end"},
-	{"shares",
-	 "(signal) DO UPDATE SET places = excluded.places, used = max(used, excluded.used), "
-	 "folded = folded + excluded.folded, lost = lost + excluded.lost, "
-	 "unpaired = unpaired + excluded.unpaired, "
-	 "slow_unspoken = slow_unspoken + excluded.slow_unspoken"},
+	{"shares", "(signal) DO UPDATE SET used = max(used, excluded.used), "
+		   "folded = folded + excluded.folded, lost = lost + excluded.lost, "
+		   "unpaired = unpaired + excluded.unpaired, "
+		   "slow_unspoken = slow_unspoken + excluded.slow_unspoken"},
 	{"block_regions", "(device, region) DO UPDATE SET bytes = bytes + excluded.bytes, "
 			  "over_bytes = over_bytes + excluded.over_bytes, "
 			  "requests = requests + excluded.requests"},

@@ -7,10 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../model/resolver.h"
 #include "../store/query.h"
 
 /* A window has some thousand rows; a file is new every half minute. More is left for the next. */
 #define ROWS_AT_ONCE 500000
+
+#define FRAMES_MAX   256 /* of a stack that are looked at ... */
+#define FRAMES_SHOWN 16	 /* ... and shown */
 
 void live_init(struct live *live)
 {
@@ -368,21 +372,42 @@ void live_object_name(const struct live *live, u64 object, char ret_text[LIVE_TE
 		snprintf(ret_text, LIVE_TEXT_BYTES, "0x%llx", (unsigned long long)object);
 }
 
-void live_stack_text(const struct live *live, u64 stack, int frames_max, char *ret_text,
+/* The innermost frame's row of a stack, or that of its first frame of user code; 0: none. */
+static u64 skip_kernel(sqlite3_stmt *statement, u64 stack)
+{
+	for (int i = 0; i < FRAMES_MAX && stack; i++) {
+		u64 kind;
+
+		sqlite3_reset(statement);
+		sqlite3_bind_int64(statement, 1, (s64)stack);
+		if (sqlite3_step(statement) != SQLITE_ROW)
+			return 0;
+		kind = query_u64(statement, 2);
+		if (kind != MODULE_KERNEL && kind != MODULE_KERNEL_OTHER)
+			return stack;
+		stack = query_u64(statement, 0);
+	}
+	return 0;
+}
+
+void live_stack_text(const struct live *live, u64 stack, bool is_user_only, char *ret_text,
 		     size_t size)
 {
 	static const char sql[] =
-		"SELECT s.parent, coalesce(f.name, m.path || printf('+0x%x', f.address)) FROM "
-		"stacks s LEFT JOIN frames f ON f.id = s.frame LEFT JOIN modules m ON m.id = "
+		"SELECT s.parent, coalesce(f.name, m.path || printf('+0x%x', f.address)), m.kind "
+		"FROM stacks s LEFT JOIN frames f ON f.id = s.frame LEFT JOIN modules m ON m.id = "
 		"f.module WHERE s.id = ?1";
 	sqlite3_stmt *statement = NULL;
 	size_t length = 0;
+	u64 user;
 
 	ret_text[0] = '\0';
 	if (!stack || !live->session ||
 	    sqlite3_prepare_v2(session_db(live->session), sql, -1, &statement, NULL))
 		return;
-	for (int i = 0; i < frames_max && stack; i++) {
+	user = is_user_only ? skip_kernel(statement, stack) : 0;
+	stack = user ? user : stack;
+	for (int i = 0; i < FRAMES_SHOWN && stack; i++) {
 		char name[LIVE_TEXT_BYTES];
 		const char *base;
 

@@ -46,8 +46,8 @@ void live_watch(struct live *live, const struct model *model, const struct rows_
 /* Names, as the session has them; "" if there is none. Not escaped. */
 void live_call_name(const struct live *live, u32 call, char ret_text[LIVE_TEXT_BYTES]);
 void live_object_name(const struct live *live, u64 object, char ret_text[LIVE_TEXT_BYTES]);
-/* "inner < caller < ...", at most so many functions. */
-void live_stack_text(const struct live *live, u64 stack, int frames_max, char *ret_text,
+/* "inner < caller < ...", some functions; without those of the kernel, if there are others. */
+void live_stack_text(const struct live *live, u64 stack, bool is_user_only, char *ret_text,
 		     size_t size);
 
 #endif

@@ -14,7 +14,6 @@
 #define HEIGHT_FEW    40
 #define THREADS_SHOWN 500
 #define STACKS_SHOWN  12
-#define FRAMES_SHOWN  16
 
 /* The detail while it is drawn: a list of lines, of which the screen shows a part. */
 struct detail {
@@ -176,7 +175,7 @@ static void put_stack(struct detail *page, const struct live_stack *stack, u64 s
 	int y = next_line(page), x;
 
 	if (y >= 0) {
-		live_stack_text(page->live, stack->stack, FRAMES_SHOWN, text, sizeof(text));
+		live_stack_text(page->live, stack->stack, !is_cpu, text, sizeof(text));
 		x = grid_put_right(
 			page->grid, y, 0, GRID_PLAIN, 9,
 			view_percent(stack->weight_ns, seconds * NS_PER_S, (char[16]){0}));
@@ -190,7 +189,7 @@ static void put_stack(struct detail *page, const struct live_stack *stack, u64 s
 	y = next_line(page);
 	if (y < 0)
 		return;
-	live_stack_text(page->live, stack->waker_stack, FRAMES_SHOWN, text, sizeof(text));
+	live_stack_text(page->live, stack->waker_stack, true, text, sizeof(text));
 	x = grid_put(page->grid, y, 23, GRID_FAINT, -1, "woken by ");
 	grid_put(page->grid, y, x, GRID_FAINT, -1, text);
 	finish_line(page, y);

@@ -100,6 +100,11 @@ start_top
 check "a line per service appears: topburn, which burns" shows '^topburn +1 +[0-9.]+ .*####' 10
 check "the head tells CPUs, pressure, losses and own cost" \
 	sh -c "$(declare -f screen in_tmux); socket=$socket; screen | grep -q 'CPUs\? [0-9]*% busy' && screen | grep -q '^pressure cpu .* lost [0-9,]* .*dwell itself'"
+confined() {
+	awk '$1 ~ /^(Uid|CapEff|NoNewPrivs|Seccomp):$/ { print $1 $2 }' "/proc/$1/status" | paste -sd' '
+}
+check "the process that shows has no privilege, and a filter" \
+	test "$(confined "$(pgrep -x dwell-screen -P "$top")")" = "Uid:65534 CapEff:0000000000000000 NoNewPrivs:1 Seccomp:2"
 keys t
 check "t makes it a line per process" shows '^ +PID PROCESS'
 keys n
