@@ -17,6 +17,9 @@ struct table {
 	size_t width;	     /* how many columns these are */
 	const char *also;    /* more SQL that belongs to it: an index, a view; NULL: nothing */
 	u32 object_columns;  /* a bit for each that has the id of an object */
+	/* How the row of a later file of the recording goes on from that of an earlier one, as SQL:
+	 * "(id) DO UPDATE SET count = count + excluded.count". NULL: it takes its place. */
+	const char *continued;
 };
 
 enum cell_kind { CELL_NULL, CELL_NUMBER, CELL_TEXT };

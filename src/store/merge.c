@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../base/cleanup.h"
 #include "../base/log.h"
 #include "../model/signal.h"
 #include "reader.h"
@@ -15,65 +14,14 @@
 #define SQL_BYTES   2048
 #define COLUMNS_MAX 64
 
-/*
- * Most rows are of a window, or the newer one holds. Others count from the beginning of their own
- * file: docs/session.md, "What holds".
- */
-static const struct {
-	const char *table, *on_conflict;
-} rules[] = {
-	{"meta",
-	 "(key) DO UPDATE SET value = CASE WHEN key = 'steal_ns' THEN CAST(value AS INTEGER) + "
-	 "excluded.value WHEN key IN ('started_ns', 'started_real_ns', 'start_cpu_ns') THEN value "
-	 "ELSE excluded.value END"},
-	{"hooks",
-	 "(hook) DO UPDATE SET attached = excluded.attached, failure = excluded.failure, "
-	 "events = events + excluded.events, bpf_ns = bpf_ns + excluded.bpf_ns, "
-	 "misses = misses + excluded.misses, measured_ns = measured_ns + excluded.measured_ns, "
-	 "scaled_ns = scaled_ns + excluded.scaled_ns"},
-	{"coverage",
-	 "(part) DO UPDATE SET covered_ns = covered_ns + excluded.covered_ns, "
-	 "total_ns = total_ns + excluded.total_ns, thinned = max(thinned, excluded.thinned)"},
-	{"cgroup_limits",
-	 "(cgroup) DO UPDATE SET nr_throttled = nr_throttled + excluded.nr_throttled, "
-	 "throttled_us = throttled_us + excluded.throttled_us"},
-	{"counters", "(name, subject) DO UPDATE SET end = excluded.end"},
-	{"shares", "(signal) DO UPDATE SET used = max(used, excluded.used), "
-		   "folded = folded + excluded.folded, lost = lost + excluded.lost, "
-		   "unpaired = unpaired + excluded.unpaired, "
-		   "slow_unspoken = slow_unspoken + excluded.slow_unspoken"},
-	{"block_regions", "(device, region) DO UPDATE SET bytes = bytes + excluded.bytes, "
-			  "over_bytes = over_bytes + excluded.over_bytes, "
-			  "requests = requests + excluded.requests"},
-	/* A sum of ended threads (begin_ns is 0) has only what its own file has. */
-	{"threads",
-	 "(id) DO UPDATE SET end_ns = CASE begin_ns WHEN 0 THEN end_ns + excluded.end_ns ELSE "
-	 "excluded.end_ns END, threads = CASE begin_ns WHEN 0 THEN threads + excluded.threads ELSE "
-	 "threads END, comm = excluded.comm, is_dead = excluded.is_dead, "
-	 "voluntary = voluntary + excluded.voluntary, "
-	 "involuntary = involuntary + excluded.involuntary, "
-	 "kernel_voluntary = kernel_voluntary + excluded.kernel_voluntary, "
-	 "kernel_involuntary = kernel_involuntary + excluded.kernel_involuntary, "
-	 "kernel_exec_ns = kernel_exec_ns + excluded.kernel_exec_ns, "
-	 "kernel_delay_ns = kernel_delay_ns + excluded.kernel_delay_ns, "
-	 "missed = missed + excluded.missed, unnamed = unnamed + excluded.unnamed"},
-};
-
-static const char *rule_of(const char *table)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
-		if (!strcmp(rules[i].table, table))
-			return rules[i].on_conflict;
-	return NULL;
-}
-
 /* Names of tables are ours; nothing of a file becomes SQL. */
-static int prepare_insert(sqlite3 *to, const char *table, int columns, sqlite3_stmt **ret_insert)
+static int prepare_insert(sqlite3 *to, const struct table *table, int columns,
+			  sqlite3_stmt **ret_insert)
 {
-	const char *rule = rule_of(table);
+	const char *rule = table->continued;
 	char sql[SQL_BYTES];
 	size_t length = (size_t)snprintf(sql, sizeof(sql), "INSERT %s INTO %s VALUES (?",
-					 rule ? "" : "OR REPLACE", table);
+					 rule ? "" : "OR REPLACE", table->name);
 
 	for (int i = 1; i < columns; i++)
 		length += (size_t)snprintf(sql + length, sizeof(sql) - length, ", ?");
@@ -109,7 +57,7 @@ static int copy_table(sqlite3 *to, sqlite3 *from, const struct table *table)
 	if (!code && sqlite3_column_count(select) > COLUMNS_MAX)
 		code = SQLITE_MISMATCH;
 	if (!code)
-		code = prepare_insert(to, table->name, sqlite3_column_count(select), &insert);
+		code = prepare_insert(to, table, sqlite3_column_count(select), &insert);
 	if (!code)
 		code = copy_rows(select, insert);
 	sqlite3_finalize(select);

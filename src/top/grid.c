@@ -90,7 +90,7 @@ int grid_put(struct grid *grid, int y, int x, enum grid_ink ink, int columns, co
 	return x;
 }
 
-int grid_print(struct grid *grid, int y, int x, enum grid_ink ink, const char *format, ...)
+int grid_format(struct grid *grid, int y, int x, enum grid_ink ink, const char *format, ...)
 {
 	char text[TEXT_BYTES];
 	va_list args;

@@ -44,7 +44,7 @@ void grid_clear(struct grid *grid);
 
 /* At most columns (-1: all that there are) of the text, escaped: where it ends. */
 int grid_put(struct grid *grid, int y, int x, enum grid_ink ink, int columns, const char *text);
-int grid_print(struct grid *grid, int y, int x, enum grid_ink ink, const char *format, ...)
+int grid_format(struct grid *grid, int y, int x, enum grid_ink ink, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
 /* The same, filled up with spaces: to the right, or to the left of the text. */

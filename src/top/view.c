@@ -75,7 +75,7 @@ static void put_status(const struct view *view, struct grid *grid)
 	int y = grid->height - 1, x;
 
 	if (view->is_filtering) {
-		x = grid_print(grid, y, 0, GRID_STRONG, "/%s", view->options.filter);
+		x = grid_format(grid, y, 0, GRID_STRONG, "/%s", view->options.filter);
 		x = grid_put(grid, y, x, GRID_CURSOR, 1, " ");
 		grid_put(grid, y, x + 1, GRID_FAINT, -1, "Enter keeps it, Esc clears it");
 		return;
@@ -89,14 +89,14 @@ static void put_status(const struct view *view, struct grid *grid)
 				 : "Enter open  t process  < > sort  / filter  Space pause  s "
 				   "save  ? keys  q quit");
 	if (view->options.filter[0])
-		grid_print(grid, y, x + 2, GRID_STRONG, "/%s", view->options.filter);
+		grid_format(grid, y, x + 2, GRID_STRONG, "/%s", view->options.filter);
 }
 
 static void draw_too_small(struct grid *grid)
 {
-	grid_print(grid, 0, 0, GRID_PLAIN, "dwell top needs %dx%d,", VIEW_WIDTH_MIN,
-		   VIEW_HEIGHT_MIN);
-	grid_print(grid, 1, 0, GRID_PLAIN, "this is %dx%d.", grid->width, grid->height);
+	grid_format(grid, 0, 0, GRID_PLAIN, "dwell top needs %dx%d,", VIEW_WIDTH_MIN,
+		    VIEW_HEIGHT_MIN);
+	grid_format(grid, 1, 0, GRID_PLAIN, "this is %dx%d.", grid->width, grid->height);
 	grid_put(grid, 2, 0, GRID_PLAIN, -1, "Make it larger; q quits.");
 }
 

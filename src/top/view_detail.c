@@ -242,11 +242,11 @@ static void put_title(struct detail *page, const struct rows_subject *subject, s
 		return;
 	}
 	row = &rows->items[0];
-	x = grid_print(page->grid, y, 0, GRID_STRONG, "%s %s", kinds[options.by], row->name);
+	x = grid_format(page->grid, y, 0, GRID_STRONG, "%s %s", kinds[options.by], row->name);
 	if (row->number)
-		x = grid_print(page->grid, y, x, GRID_STRONG, " (%u)", row->number);
-	grid_print(page->grid, y, x, GRID_PLAIN, "  %llu thread%s",
-		   (unsigned long long)row->threads, row->threads == 1 ? "" : "s");
+		x = grid_format(page->grid, y, x, GRID_STRONG, " (%u)", row->number);
+	grid_format(page->grid, y, x, GRID_PLAIN, "  %llu thread%s",
+		    (unsigned long long)row->threads, row->threads == 1 ? "" : "s");
 	for (enum part part = 0; part < PART_COUNT; part++)
 		*ret_whole_ns += row->ns[part];
 	y = next_line(page);

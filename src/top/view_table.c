@@ -42,10 +42,11 @@ static int put_pressure(const struct model_host *host, struct grid *grid, int y,
 	x = grid_put(grid, y, x, GRID_PLAIN, -1, "pressure");
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (host->pressure[i] < 0)
-			x = grid_print(grid, y, x, GRID_FAINT, " %s ?", names[i]);
+			x = grid_format(grid, y, x, GRID_FAINT, " %s ?", names[i]);
 		else
-			x = grid_print(grid, y, x, host->pressure[i] >= 10 ? GRID_WARN : GRID_PLAIN,
-				       " %s %.0f%%", names[i], host->pressure[i]);
+			x = grid_format(grid, y, x,
+					host->pressure[i] >= 10 ? GRID_WARN : GRID_PLAIN,
+					" %s %.0f%%", names[i], host->pressure[i]);
 	}
 	return x + 2;
 }
@@ -56,8 +57,8 @@ static void put_own_cost(const struct view *view, const struct model *model, str
 	const struct model_host *host = &model->host;
 	u64 own_ns = host->own_ns + host->bpf_ns + view->screen_ns;
 
-	x = grid_print(grid, y, x, GRID_PLAIN, "dwell itself %s%% of a CPU",
-		       view_percent(own_ns, model->window_ns, (char[16]){0}));
+	x = grid_format(grid, y, x, GRID_PLAIN, "dwell itself %s%% of a CPU",
+			view_percent(own_ns, model->window_ns, (char[16]){0}));
 	if (!host->has_bpf)
 		grid_put(grid, y, x, GRID_FAINT, -1, " without its programs");
 }
@@ -84,26 +85,26 @@ void view_draw_head(const struct view *view, const struct model *model, struct g
 			      : 0;
 	double busy = host->cpu_ns ? 100 * (double)host->busy_ns / (double)host->cpu_ns : 0;
 	double waiting = model->window_ns ? (double)host->queue_ns / (double)model->window_ns : 0;
-	int x = grid_print(grid, 0, 0, GRID_STRONG, "dwell top  %s", view->host);
+	int x = grid_format(grid, 0, 0, GRID_STRONG, "dwell top  %s", view->host);
 
-	x = grid_print(grid, 0, x, GRID_PLAIN, "  %llu:%02llu:%02llu  tier %c  ",
-		       (unsigned long long)(seconds / 3600),
-		       (unsigned long long)(seconds / 60 % 60), (unsigned long long)(seconds % 60),
-		       view->tier);
+	x = grid_format(grid, 0, x, GRID_PLAIN, "  %llu:%02llu:%02llu  tier %c  ",
+			(unsigned long long)(seconds / 3600),
+			(unsigned long long)(seconds / 60 % 60), (unsigned long long)(seconds % 60),
+			view->tier);
 	if (!model->window) {
 		grid_put(grid, 0, x, GRID_PLAIN, -1, "starting: loads its programs");
 		return;
 	}
-	x = grid_print(grid, 0, x, busy >= 90 ? GRID_WARN : GRID_PLAIN, "%llu CPU%s %.0f%% busy",
-		       (unsigned long long)host->cpus, host->cpus == 1 ? "" : "s", busy);
-	x = grid_print(grid, 0, x,
-		       waiting >= (double)host->cpus && host->cpus ? GRID_WARN : GRID_PLAIN,
-		       "  %.1f waiting for one", waiting);
+	x = grid_format(grid, 0, x, busy >= 90 ? GRID_WARN : GRID_PLAIN, "%llu CPU%s %.0f%% busy",
+			(unsigned long long)host->cpus, host->cpus == 1 ? "" : "s", busy);
+	x = grid_format(grid, 0, x,
+			waiting >= (double)host->cpus && host->cpus ? GRID_WARN : GRID_PLAIN,
+			"  %.1f waiting for one", waiting);
 	if (view->is_paused)
 		grid_put(grid, 0, grid->width - 8, GRID_CURSOR, -1, " PAUSED ");
 	x = put_pressure(host, grid, 1, 0);
-	x = grid_print(grid, 1, x, host->lost ? GRID_WARN : GRID_PLAIN, "lost %s",
-		       FIGURE_NUMBER(host->lost)) +
+	x = grid_format(grid, 1, x, host->lost ? GRID_WARN : GRID_PLAIN, "lost %s",
+			FIGURE_NUMBER(host->lost)) +
 	    2;
 	put_own_cost(view, model, grid, 1, x);
 	put_legend(view, grid, 2);
@@ -272,9 +273,9 @@ static void put_empty(const struct view *view, const struct model *model, struct
 		grid_put(grid, VIEW_HEAD_LINES + 1, 2, GRID_PLAIN, -1,
 			 "The first lines appear when the first second has been measured.");
 	else if (view->options.filter[0])
-		grid_print(grid, VIEW_HEAD_LINES + 1, 2, GRID_PLAIN,
-			   "No line contains '%s': press / to change the filter.",
-			   view->options.filter);
+		grid_format(grid, VIEW_HEAD_LINES + 1, 2, GRID_PLAIN,
+			    "No line contains '%s': press / to change the filter.",
+			    view->options.filter);
 	else
 		grid_put(grid, VIEW_HEAD_LINES + 1, 2, GRID_PLAIN, -1,
 			 "No measured thread is there. Threads of the kernel are hidden: K shows "
