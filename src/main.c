@@ -33,6 +33,7 @@ static void print_help(FILE *out)
 	fputs("\nExamples:\n"
 	      "  sudo dwell run -- make -j4  where did the time of a command go?\n"
 	      "  sudo dwell record -a -d 10  where does the time of the host go?\n"
+	      "  sudo dwell top              watch it, second by second\n"
 	      "  dwell record -s help        list signals: disks, TCP, locks, ...\n"
 	      "  sudo dwell doctor           can dwell work on this host?\n"
 	      "  dwell run --help            print all options of a command\n\n"

@@ -135,6 +135,19 @@ static int allow_parser_limited(scmp_filter_ctx filter)
 	return allow_limited(filter, calls, ARRAY_SIZE(calls));
 }
 
+/* Its modes, not its input: to type into a terminal is to run commands as whoever sits there. */
+static int allow_terminal(scmp_filter_ctx filter)
+{
+	const struct limited_call calls[] = {
+		{"ioctl", SCMP_A1(SCMP_CMP_EQ, TCSETS, 0)},
+		{"ioctl", SCMP_A1(SCMP_CMP_EQ, TCSETSW, 0)},
+		{"ioctl", SCMP_A1(SCMP_CMP_EQ, TCSETSF, 0)},
+		{"ioctl", SCMP_A1(SCMP_CMP_EQ, TCFLSH, 0)},
+	};
+
+	return allow_limited(filter, calls, ARRAY_SIZE(calls));
+}
+
 /* --- who works with files, or with the kernel --- */
 
 /* What nobody of dwell's does once a measurement runs. */
@@ -228,15 +241,23 @@ static int add_calls(scmp_filter_ctx filter, uint32_t action, const char *const 
 	return err;
 }
 
+/* Who may do what is listed, and nothing else. */
+static bool is_allow_list(enum sandbox_rules rules)
+{
+	return rules == SANDBOX_PARSER || rules == SANDBOX_SCREEN;
+}
+
 static int fill(scmp_filter_ctx filter, enum sandbox_rules rules)
 {
 	int err;
 
-	if (rules == SANDBOX_PARSER) {
+	if (is_allow_list(rules)) {
 		err = add_calls(filter, SCMP_ACT_ALLOW, parser_calls, ARRAY_SIZE(parser_calls));
 		if (!err)
 			err = add_calls(filter, SCMP_ACT_ERRNO(EPERM), unnoted_calls,
 					ARRAY_SIZE(unnoted_calls));
+		if (!err && rules == SANDBOX_SCREEN)
+			err = allow_terminal(filter);
 		return err ? err : allow_parser_limited(filter);
 	}
 	err = add_calls(filter, REFUSED, refused_calls, ARRAY_SIZE(refused_calls));
@@ -250,7 +271,7 @@ static int fill(scmp_filter_ctx filter, enum sandbox_rules rules)
 
 static scmp_filter_ctx make_filter(enum sandbox_rules rules)
 {
-	scmp_filter_ctx filter = seccomp_init(rules == SANDBOX_PARSER ? REFUSED : SCMP_ACT_ALLOW);
+	scmp_filter_ctx filter = seccomp_init(is_allow_list(rules) ? REFUSED : SCMP_ACT_ALLOW);
 
 	if (!filter)
 		return NULL;
@@ -308,9 +329,8 @@ int main(void)
 		const char *name;
 		enum sandbox_rules rules;
 	} kinds[] = {
-		{"parser", SANDBOX_PARSER},
-		{"fetcher", SANDBOX_FETCHER},
-		{"opener", SANDBOX_OPENER},
+		{"parser", SANDBOX_PARSER},	    {"screen", SANDBOX_SCREEN},
+		{"fetcher", SANDBOX_FETCHER},	    {"opener", SANDBOX_OPENER},
 		{"privileged", SANDBOX_PRIVILEGED},
 	};
 

@@ -12,7 +12,11 @@ static const struct table tables[] = {
 	 .about = "signal that was chosen",
 	 .columns = "signal TEXT PRIMARY KEY, places INTEGER, used INTEGER, folded INTEGER, "
 		    "lost INTEGER, unpaired INTEGER, slow_unspoken INTEGER",
-	 .width = 7},
+	 .width = 7,
+	 .continued = "(signal) DO UPDATE SET used = max(used, excluded.used), "
+		      "folded = folded + excluded.folded, lost = lost + excluded.lost, "
+		      "unpaired = unpaired + excluded.unpaired, "
+		      "slow_unspoken = slow_unspoken + excluded.slow_unspoken"},
 };
 
 static void on_record(void *state, const struct rec_hdr *record)

@@ -16,7 +16,10 @@ static const struct table tables[] = {
 	 .columns = "device INTEGER, region INTEGER, bytes INTEGER, "
 		    "over_bytes INTEGER, requests INTEGER, "
 		    "PRIMARY KEY (device, region)",
-	 .width = 5},
+	 .width = 5,
+	 .continued = "(device, region) DO UPDATE SET bytes = bytes + excluded.bytes, "
+		      "over_bytes = over_bytes + excluded.over_bytes, "
+		      "requests = requests + excluded.requests"},
 };
 
 /* What the kernel side has of a region, and what of that earlier files have. */

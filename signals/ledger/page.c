@@ -145,9 +145,19 @@ static u32 holder_here(const struct page *page, u32 holder)
 	return slot->place ? page->book->rows[slot->place - 1].hdr.tid : holder;
 }
 
+/* A reader of the session that is written learns so for what a silent thread waits. */
+static bool tells_end(const struct page *page, const struct ledger_cause *cause)
+{
+	const struct written_cause name = name_of(cause);
+
+	return page->end_ns &&
+	       (!page->row->open_since_ns || is_same_cause(&name, &page->row->open));
+}
+
 static void write_row(struct page *page, u64 window, const struct ledger_cause *cause, u64 ns,
 		      u64 count)
 {
+	bool is_end = tells_end(page, cause);
 	struct cell cells[] = {
 		cell_number(window),
 		cell_number(page->thread),
@@ -159,10 +169,11 @@ static void write_row(struct page *page, u64 window, const struct ledger_cause *
 		cell_number(cause->waker_kind),
 		cell_number(ns),
 		cell_number(count),
-		page->end_ns ? cell_number(page->end_ns) : (struct cell){.kind = CELL_NULL},
+		is_end ? cell_number(page->end_ns) : (struct cell){.kind = CELL_NULL},
 	};
 
-	page->end_ns = 0;
+	if (is_end)
+		page->end_ns = 0;
 	page->sink->add(page->sink, &ledger_tables[TABLE_LEDGER], cells);
 }
 
@@ -426,13 +437,14 @@ u8 page_write(struct ledger_book *book, const struct rec_ledger *row,
 	carry_parts(row->ns, written->ns, parts, STATE_COUNT);
 	for (u8 i = 0; i < STATE_COUNT; i++)
 		write_state(&page, i, parts[i], carry_count(row->entries[i], &written->entries[i]));
+	if (page.end_ns && row->open_since_ns && row->open.state < STATE_COUNT)
+		write_row(&page, window, &row->open, 0, 0); /* it has just begun */
 	written->cause_count = page.cause_count;
 	for (size_t i = 0; i < page.cause_count; i++)
 		written->causes[i] = causes[i].written;
 	note_open(&page, row, written);
 	written->window = window;
-	if (!(row->flags & LEDGER_SUM)) {
+	if (!(row->flags & LEDGER_SUM))
 		culprits_write(row, written, window, sink);
-	}
 	return page.end_ns ? MARK_STALE | MARK_DUE : MARK_STALE;
 }

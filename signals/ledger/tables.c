@@ -57,17 +57,32 @@ static const struct table_sums chains_sums[] = {
 };
 
 const struct table ledger_tables[LEDGER_TABLE_COUNT] = {
-	[TABLE_THREADS] = {.name = "threads",
-			   .about = "thread",
-			   .columns = "id INTEGER PRIMARY KEY, pid INTEGER, "
-				      "process_start_ns INTEGER, tid INTEGER, start_ns INTEGER, "
-				      "begin_ns INTEGER, end_ns INTEGER, comm TEXT, "
-				      "is_kernel INTEGER, is_dead INTEGER, threads INTEGER, "
-				      "voluntary INTEGER, involuntary INTEGER, "
-				      "kernel_voluntary INTEGER, kernel_involuntary INTEGER, "
-				      "kernel_exec_ns INTEGER, kernel_delay_ns INTEGER, "
-				      "missed INTEGER, unnamed INTEGER, account_ns INTEGER",
-			   .width = 20},
+	[TABLE_THREADS] =
+		{.name = "threads",
+		 .about = "thread",
+		 .columns = "id INTEGER PRIMARY KEY, pid INTEGER, "
+			    "process_start_ns INTEGER, tid INTEGER, start_ns INTEGER, "
+			    "begin_ns INTEGER, end_ns INTEGER, comm TEXT, "
+			    "is_kernel INTEGER, is_dead INTEGER, threads INTEGER, "
+			    "voluntary INTEGER, involuntary INTEGER, "
+			    "kernel_voluntary INTEGER, kernel_involuntary INTEGER, "
+			    "kernel_exec_ns INTEGER, kernel_delay_ns INTEGER, "
+			    "missed INTEGER, unnamed INTEGER, account_ns INTEGER",
+		 .width = 20,
+		 /* A sum of ended threads (begin_ns is 0) has only what its own file has. */
+		 .continued =
+			 "(id) DO UPDATE SET end_ns = CASE begin_ns WHEN 0 THEN end_ns + "
+			 "excluded.end_ns ELSE "
+			 "excluded.end_ns END, threads = CASE begin_ns WHEN 0 THEN threads + "
+			 "excluded.threads ELSE "
+			 "threads END, comm = excluded.comm, is_dead = excluded.is_dead, "
+			 "voluntary = voluntary + excluded.voluntary, "
+			 "involuntary = involuntary + excluded.involuntary, "
+			 "kernel_voluntary = kernel_voluntary + excluded.kernel_voluntary, "
+			 "kernel_involuntary = kernel_involuntary + excluded.kernel_involuntary, "
+			 "kernel_exec_ns = kernel_exec_ns + excluded.kernel_exec_ns, "
+			 "kernel_delay_ns = kernel_delay_ns + excluded.kernel_delay_ns, "
+			 "missed = missed + excluded.missed, unnamed = unnamed + excluded.unnamed"},
 	/* Each row is written once, so there is no key to keep: an index would double the cost. */
 	[TABLE_LEDGER] = {.name = "ledger",
 			  .about = "window, thread and cause",

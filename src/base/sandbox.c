@@ -178,6 +178,7 @@ static const struct {
 	unsigned int flags;
 } filters[] = {
 	[SANDBOX_PARSER] = {parser_code, ARRAY_SIZE(parser_code), 0},
+	[SANDBOX_SCREEN] = {screen_code, ARRAY_SIZE(screen_code), 0},
 	[SANDBOX_FETCHER] = {fetcher_code, ARRAY_SIZE(fetcher_code), 0},
 	[SANDBOX_OPENER] = {opener_code, ARRAY_SIZE(opener_code), 0},
 	[SANDBOX_PRIVILEGED] = {privileged_code, ARRAY_SIZE(privileged_code),
@@ -212,7 +213,7 @@ int sandbox_enter(enum sandbox_rules rules, struct sandbox_notes *notes)
 
 	if (!err && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		err = -errno;
-	if (!err && rules == SANDBOX_PARSER)
+	if (!err && (rules == SANDBOX_PARSER || rules == SANDBOX_SCREEN))
 		err = confine_files();
 	if (!err)
 		err = confine_calls(rules);

@@ -11,6 +11,7 @@
 
 enum sandbox_rules {
 	SANDBOX_PARSER,	    /* works on descriptors that it has: no file, no socket, no process */
+	SANDBOX_SCREEN,	    /* the same, with a terminal, whose modes it may set */
 	SANDBOX_FETCHER,    /* files and network, but no other program and no other process */
 	SANDBOX_OPENER,	    /* files, but no network, and as the fetcher */
 	SANDBOX_PRIVILEGED, /* measures: no other program, no module, no mount; all its threads */

@@ -66,6 +66,9 @@ struct engine_extra {
 	void (*on_look)(void *context, struct capture *capture, struct live_config *live);
 	void (*on_window)(void *context, struct capture *capture, struct live_config *live,
 			  const struct session_files *files);
+	/* Once a window, of a recording in several files: is this one to end with the window that
+	 * has just begun? */
+	bool (*wants_next_file)(void *context, u64 file_number);
 };
 
 struct engine_options {

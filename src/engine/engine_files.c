@@ -55,11 +55,25 @@ void engine_next_file(struct engine *engine, u64 end_ns)
 			   engine->plan.tier_why, end_ns, engine->mappings);
 }
 
+/* Somebody wants to have this file complete, sooner than it would be. */
+static void end_file_early(struct engine *engine)
+{
+	const struct engine_extra *extra = &engine->options->extra;
+	struct rotation *rotation = &engine->result->rotation;
+	u64 due_ns = engine->window_ns + WINDOW_NS;
+
+	if (extra->wants_next_file && extra->wants_next_file(extra->context, rotation->number) &&
+	    due_ns < rotation->due_ns)
+		rotation->due_ns = due_ns;
+}
+
 /* The next file is opened when the last window of the one before has begun. */
 void engine_prepare_file(struct engine *engine)
 {
 	struct rotation *rotation = &engine->result->rotation;
 
+	if (engine->options->rotate_ns)
+		end_file_early(engine);
 	if (rotation->due_ns == ~0ULL || rotation->has_next || engine->is_broken ||
 	    engine_window_deadline(engine) < rotation->due_ns ||
 	    rotation->due_ns >= end_deadline(engine))

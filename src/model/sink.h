@@ -22,8 +22,12 @@ struct table {
 	u32 object_columns;  /* a bit for each that has the id of an object */
 	const struct table_sums *sums; /* of its rows; NULL: none are kept */
 	size_t sums_count;
-	const char
-		*sums_of; /* the store fills it, with sums of this table; NULL: the signal does */
+	const char *sums_of; /* filled by the store, with sums of this table; NULL: by a signal */
+	/*
+	 * How the row of a later file of the recording continues that of an earlier one, as SQL:
+	 * "(id) DO UPDATE SET count = count + excluded.count". NULL: it takes its place.
+	 */
+	const char *continued;
 };
 
 /* A table of sums of another table's rows, over all windows (store/sums.h). */

@@ -123,6 +123,8 @@ static int on_ledger(sqlite3_stmt *row, void *context)
 	add_to_thread(thread, row, state);
 	if (!thread->is_wanted || !digest_window_is_in(digest, sqlite3_column_int64(row, 0)))
 		return 0;
+	if (!sqlite3_column_int64(row, 8) && !sqlite3_column_int64(row, 9))
+		return 0; /* a wait that has just begun: its end_ns is all that it tells */
 	key = (struct cause){
 		.thread = (u32)index,
 		.state = state < STATE_LIMIT ? (u8)state : STATE_UNATTRIBUTED,

@@ -9,8 +9,13 @@
 const struct table store_tables[TABLE_COUNT] = {
 	[TABLE_META] = {.name = "meta",
 			.about = "fact about the run",
-			.columns = "key TEXT PRIMARY KEY, value TEXT",
-			.width = 2},
+		 .columns = "key TEXT PRIMARY KEY, value TEXT",
+			.width = 2,
+			.continued = "(key) DO UPDATE SET value = CASE WHEN key = 'steal_ns' THEN "
+				     "CAST(value AS INTEGER) + "
+				     "excluded.value WHEN key IN ('started_ns', 'started_real_ns', "
+				     "'start_cpu_ns') THEN value "
+				     "ELSE excluded.value END"},
 	[TABLE_WINDOWS] = {.name = "windows",
 			   .about = "window, one second by default",
 			   .columns = "id INTEGER PRIMARY KEY, begin_ns INTEGER, end_ns INTEGER",
@@ -20,12 +25,20 @@ const struct table store_tables[TABLE_COUNT] = {
 			  .columns = "window INTEGER, cause TEXT, count INTEGER, "
 				     "PRIMARY KEY (window, cause)",
 			  .width = 3},
-	[TABLE_HOOKS] = {.name = "hooks",
-			 .about = "program",
-			 .columns = "hook TEXT PRIMARY KEY, fallback_of TEXT, attached INTEGER, "
-				    "failure TEXT, events INTEGER, bpf_ns INTEGER, misses INTEGER, "
-				    "measured_ns INTEGER, scaled_ns INTEGER, is_rare INTEGER",
-			 .width = 10},
+	[TABLE_HOOKS] =
+		{.name = "hooks",
+		 .about = "program",
+		 .columns = "hook TEXT PRIMARY KEY, fallback_of TEXT, attached INTEGER, "
+			    "failure TEXT, events INTEGER, bpf_ns INTEGER, misses INTEGER, "
+			    "measured_ns INTEGER, scaled_ns INTEGER, is_rare INTEGER",
+		 .width = 10,
+		 .continued =
+			 "(hook) DO UPDATE SET attached = excluded.attached, failure = "
+			 "excluded.failure, "
+			 "events = events + excluded.events, bpf_ns = bpf_ns + excluded.bpf_ns, "
+			 "misses = misses + excluded.misses, measured_ns = measured_ns + "
+			 "excluded.measured_ns, "
+			 "scaled_ns = scaled_ns + excluded.scaled_ns"},
 	[TABLE_OVERHEAD] = {.name = "overhead",
 			    .about = "window",
 			    .columns = "window INTEGER PRIMARY KEY, bpf_ns INTEGER, "
@@ -36,11 +49,15 @@ const struct table store_tables[TABLE_COUNT] = {
 			 .about = "step of the overhead governor",
 			 .columns = "ts_ns INTEGER, what TEXT, why TEXT",
 			 .width = 3},
-	[TABLE_COVERAGE] = {.name = "coverage",
-			    .about = "part of the session",
-			    .columns = "part TEXT PRIMARY KEY, covered_ns INTEGER, "
-				       "total_ns INTEGER, thinned INTEGER",
-			    .width = 4},
+	[TABLE_COVERAGE] =
+		{.name = "coverage",
+		 .about = "part of the session",
+		 .columns = "part TEXT PRIMARY KEY, covered_ns INTEGER, "
+			    "total_ns INTEGER, thinned INTEGER",
+		 .width = 4,
+		 .continued = "(part) DO UPDATE SET covered_ns = covered_ns + excluded.covered_ns, "
+			      "total_ns = total_ns + excluded.total_ns, thinned = max(thinned, "
+			      "excluded.thinned)"},
 	[TABLE_CGROUP_LIMITS] = {.name = "cgroup_limits",
 				 .about = "cgroup with a limit",
 				 .columns = "cgroup TEXT PRIMARY KEY, cpu_quota_us INTEGER, "
@@ -48,7 +65,11 @@ const struct table store_tables[TABLE_COUNT] = {
 					    "memory_max INTEGER, io_limit TEXT, "
 					    "nr_throttled INTEGER, throttled_us INTEGER, "
 					    "cpu_cgroup TEXT, memory_cgroup TEXT, io_cgroup TEXT",
-				 .width = 11},
+				 .width = 11,
+				 .continued =
+					 "(cgroup) DO UPDATE SET nr_throttled = nr_throttled + "
+					 "excluded.nr_throttled, "
+					 "throttled_us = throttled_us + excluded.throttled_us"},
 	[TABLE_CGROUP_PROCESSES] = {.name = "cgroup_processes",
 				    .about = "process that was seen in a cgroup of cgroup_limits",
 				    .columns = "cgroup TEXT, pid INTEGER, "
@@ -58,7 +79,8 @@ const struct table store_tables[TABLE_COUNT] = {
 			    .about = "counter of the host",
 			    .columns = "name TEXT, subject TEXT, begin INTEGER, end INTEGER, "
 				       "PRIMARY KEY (name, subject)",
-			    .width = 4},
+			    .width = 4,
+			    .continued = "(name, subject) DO UPDATE SET end = excluded.end"},
 };
 
 static const struct name_row states[] = {

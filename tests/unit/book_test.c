@@ -31,6 +31,7 @@ struct tally {
 	u64 negative_rows, other_rows;
 	s64 of_state[THREADS_MAX][STATE_COUNT];
 	s64 first_window[STATE_COUNT]; /* what window 0 has of each */
+	s64 end_state;		       /* of the last row that has the thread's end */
 };
 
 static struct tally tally;
@@ -67,8 +68,10 @@ static void add(struct sink *sink, const struct table *table, const struct cell 
 		tally.by_cause_ns += (u64)cells[8].number;
 	else
 		tally.rest_ns += (u64)cells[8].number;
-	if (cells[10].kind == CELL_NUMBER)
+	if (cells[10].kind == CELL_NUMBER) {
 		tally.end_ns[cells[1].number] = (u64)cells[10].number;
+		tally.end_state = cells[2].number;
+	}
 	if (cells[8].number >= tally.last[8])
 		for (int i = 0; i < 10; i++)
 			tally.last[i] = cells[i].number;
@@ -163,6 +166,31 @@ static void difference_since_the_last_window_is_told(void **state)
 	assert_int_equal(tally.rows, 1);
 	assert_int_equal(tally.ns[1], 180);
 	assert_int_equal(tally.state_count[STATE_CPU], 2);
+}
+
+/* Who reads a session while it is written sees so what a silent thread waits for. */
+static void end_is_told_by_the_row_of_the_wait_that_lasts(void **state)
+{
+	struct rec_ledger row = thread(7, 1000);
+
+	(void)state;
+	spend(&row, STATE_CPU, 100);
+	spend(&row, STATE_BLOCKED_POLL, 50);
+	row.open_since_ns = 1100;
+	row.open = (struct ledger_cause){.state = STATE_BLOCKED_POLL, .ns = 50, .count = 1};
+	give(&row);
+	flush(0);
+	assert_int_equal(tally.end_state, STATE_BLOCKED_POLL);
+	assert_int_equal(tally.end_ns[1], row.end_ns);
+	/* One that has just begun has no time yet, and a row nevertheless. */
+	spend(&row, STATE_CPU, 30);
+	row.open_since_ns = 1180;
+	row.open = (struct ledger_cause){.state = STATE_BLOCKED_DISK};
+	give(&row);
+	flush(1);
+	assert_int_equal(tally.end_state, STATE_BLOCKED_DISK);
+	assert_int_equal(tally.end_ns[1], row.end_ns);
+	assert_int_equal(tally.thread_rows, 1);
 }
 
 /* A row that is replaced costs more than one that is added. */
@@ -796,6 +824,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_keep_their_sum_when_one_shrinks),
 		BOOK_TEST(difference_since_the_last_window_is_told),
+		BOOK_TEST(end_is_told_by_the_row_of_the_wait_that_lasts),
 		BOOK_TEST(thread_itself_is_told_when_it_comes_is_renamed_and_ends),
 		BOOK_TEST(causes_are_told_apart_and_the_rest_has_none),
 		BOOK_TEST(holders_in_a_container_are_found_at_once),

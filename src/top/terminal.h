@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The terminal, by ncurses: keys in, a grid out. Owns it from terminal_open() to terminal_close().
+ * Called by the screen.
+ */
+#ifndef DWELL_TOP_TERMINAL_H
+#define DWELL_TOP_TERMINAL_H
+
+#include <stdbool.h>
+
+#include "grid.h"
+
+/* 0, or -ENOTTY, told: ncurses does not know this kind. Reads files: before the sandbox. */
+int terminal_open(void);
+void terminal_close(void);
+void terminal_size(int *ret_width, int *ret_height);
+void terminal_show(const struct grid *grid);
+
+/* The next key that was pressed, a character or enum view_key; -1: none. Never waits. */
+int terminal_key(bool *ret_is_resized);
+
+#endif
