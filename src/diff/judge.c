@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Verdicts. Which lines are tested does not depend on which side a window is of, so that the choice
+ * cannot make a difference look real. docs/diff.md has the reasons for each number here.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/log.h"
+#include "diff.h"
+
+#define TESTED_PER_TABLE 150
+#define WHOLE_RUNS_MIN	 9    /* a side: with fewer there are too few arrangements of runs */
+#define FLOOR_FEW_RUNS	 0.05 /* two runs of the same program may differ by as much */
+#define BOUND_FEW_RUNS	 0.05
+#define BOUND_MANY_RUNS	 0.005
+#define MATERIAL_FEW	 1e-3 /* of wall time per unit of work */
+#define MATERIAL_MANY	 1e-4
+#define VALUE_MATERIAL	 0.1 /* of that, what a latency has to add up to */
+#define SAMPLES_MIN	 40  /* effective ones, of both sides */
+#define EVENTS_MIN	 40
+#define PERMUTATIONS_MIN 5000
+#define PERMUTATIONS_MAX 60000
+
+static const double percentile_shares[DIFF_MEASURES] = {
+	[DIFF_P50] = 0.50, [DIFF_P95] = 0.95, [DIFF_P99] = 0.99};
+/* Values that a block has at least, so that its percentile depends on several. */
+static const double percentile_events[DIFF_MEASURES] = {
+	[DIFF_P50] = 20, [DIFF_P95] = 100, [DIFF_P99] = 400};
+
+/* --- units of exchange --- */
+
+struct line_of {
+	const struct diff *diff;
+	const struct diff_line *line;
+};
+
+/* The value at a share of the histogram, between the bounds of its bucket. */
+static double percentile(const u32 *buckets, size_t bins, double share, double *ret_events)
+{
+	u64 all[HIST_BUCKETS] = {0};
+	double events = 0, rank, seen = 0;
+
+	for (size_t b = 0; b < bins; b++)
+		for (size_t i = 0; i < HIST_BUCKETS; i++)
+			all[i] += buckets[b * HIST_BUCKETS + i];
+	for (size_t i = 0; i < HIST_BUCKETS; i++)
+		events += (double)all[i];
+	*ret_events = events;
+	rank = share * events;
+	for (u32 i = 0; i < HIST_BUCKETS; i++) {
+		double low = hist_low(i), high = hist_high(i);
+
+		if (all[i] && seen + (double)all[i] >= rank)
+			return low + (high - low) * (rank - seen) / (double)all[i];
+		seen += (double)all[i];
+	}
+	return 0;
+}
+
+static struct stats_unit unit_of(const void *context, size_t first, size_t count)
+{
+	const struct line_of *of = context;
+	const struct diff_line *line = of->line;
+	struct stats_unit unit = {0};
+
+	if (line->key.measure > DIFF_MEAN) {
+		double events;
+
+		unit.value = percentile(line->buckets + first * HIST_BUCKETS, count,
+					percentile_shares[line->key.measure], &events);
+		unit.work = events >= percentile_events[line->key.measure] / 2;
+		unit.value *= unit.work;
+		return unit;
+	}
+	for (size_t i = first; i < first + count; i++) {
+		unit.value += line->values[i];
+		unit.work += line->events ? line->events[i] : of->diff->bins[i].work;
+	}
+	return unit;
+}
+
+/* --- which lines are tested --- */
+
+static double events_of(const struct diff *diff, const struct diff_line *line)
+{
+	const u32 *buckets = line->buckets;
+	double events = 0;
+
+	for (size_t i = 0; line->events && i < diff->bin_count; i++)
+		events += line->events[i];
+	if (line->key.measure > DIFF_MEAN && buckets)
+		for (size_t i = 0; i < diff->bin_count * HIST_BUCKETS; i++)
+			events += buckets[i];
+	return events;
+}
+
+static bool has_both_sides(const struct diff *diff, const struct diff_line *line)
+{
+	bool has[2] = {false};
+
+	for (size_t r = 0; r < diff->run_count; r++)
+		for (size_t i = 0; i < diff->runs[r].bin_count; i++)
+			has[diff->runs[r].side] |= line->values[diff->runs[r].first_bin + i] != 0;
+	return has[0] && has[1];
+}
+
+static double effective(const struct diff_line *line)
+{
+	double weight = line->weights[0] + line->weights[1];
+	double squares = line->squares[0] + line->squares[1];
+
+	return squares > 0 ? weight * weight / squares : 0;
+}
+
+/* Of both sides together: is it large enough for a change of it to matter, and to be seen? */
+static bool is_worth_a_test(const struct diff *diff, struct diff_line *line, double work)
+{
+	double sum = 0, events = diff_is_value(line) ? events_of(diff, line) : 0;
+
+	for (size_t i = 0; i < diff->bin_count; i++)
+		sum += line->values[i];
+	if (line->key.table == DIFF_THREAD)
+		sum = line->wait[0] + line->wait[1] + line->cpu[0] + line->cpu[1];
+	line->pooled = work > 0 ? sum / work : 0;
+	line->events_per_work = work > 0 ? events / work : 0;
+	if (line->key.measure > DIFF_MEAN)
+		return events >= 10 * percentile_events[line->key.measure];
+	if (line->key.measure == DIFF_MEAN)
+		return events >= EVENTS_MIN;
+	if (line->needs_both && !has_both_sides(diff, line))
+		return false;
+	if (line->key.measure == DIFF_TIMES)
+		return sum >= EVENTS_MIN;
+	if (line->pooled < diff->material)
+		return false;
+	return line->weights[0] + line->weights[1] <= 0 || effective(line) >= SAMPLES_MIN;
+}
+
+static int by_pooled(const void *a, const void *b)
+{
+	const struct diff_line *x = *(struct diff_line *const *)a;
+	const struct diff_line *y = *(struct diff_line *const *)b;
+
+	if (x->key.table != y->key.table)
+		return x->key.table < y->key.table ? -1 : 1;
+	if (x->pooled != y->pooled)
+		return x->pooled > y->pooled ? -1 : 1;
+	return memcmp(&x->key, &y->key, sizeof(x->key));
+}
+
+static int choose_lines(struct diff *diff)
+{
+	size_t kept = 0, of_table = 0;
+	u32 table = DIFF_TABLES;
+	double work = 0;
+
+	for (size_t i = 0; i < diff->bin_count; i++)
+		work += diff->bins[i].work;
+	diff->order = calloc(diff->lines.count + 1, sizeof(struct diff_line *));
+	if (!diff->order)
+		return -ENOMEM;
+	for (size_t i = 0; i < diff->lines.count; i++) {
+		struct diff_line *line = hash_item(&diff->lines, i);
+
+		if (is_worth_a_test(diff, line, work))
+			diff->order[diff->order_count++] = line;
+	}
+	qsort(diff->order, diff->order_count, sizeof(struct diff_line *), by_pooled);
+	for (size_t i = 0; i < diff->order_count; i++) {
+		struct diff_line *line = diff->order[i];
+
+		of_table = line->key.table == table ? of_table + 1 : 1;
+		table = line->key.table;
+		if (of_table <= TESTED_PER_TABLE)
+			diff->order[kept++] = line;
+	}
+	diff->order_count = diff->tested = kept;
+	return 0;
+}
+
+/* --- one line --- */
+
+struct judged {
+	struct stats_result result;
+	bool is_compared, has_drift, are_runs_apart;
+};
+
+/* Bins that a block has at least: enough values for a percentile. */
+static size_t least_bins(const struct diff *diff, const struct diff_line *line)
+{
+	double events;
+
+	if (line->key.measure <= DIFF_MEAN)
+		return 1;
+	events = events_of(diff, line) / (double)diff->bin_count;
+	return (size_t)ceil(percentile_events[line->key.measure] / events);
+}
+
+/* With a few runs a side: what differs between runs counts too, and all of one side have to be
+ * beyond all of the other. */
+static void look_at_runs(const struct line_of *of, const struct stats_run *runs, size_t run_count,
+			 struct judged *judged)
+{
+	static struct blocks blocks;
+	struct stats_result between;
+	double least[2] = {HUGE_VAL, HUGE_VAL}, most[2] = {-HUGE_VAL, -HUGE_VAL};
+
+	blocks_choose(of, unit_of, runs, run_count, 1, true, &blocks);
+	for (size_t r = 0; r < run_count; r++) {
+		double rate =
+			blocks.units[r].work > 0 ? blocks.units[r].value / blocks.units[r].work : 0;
+		int side = runs[r].side;
+
+		least[side] = rate < least[side] ? rate : least[side];
+		most[side] = rate > most[side] ? rate : most[side];
+	}
+	judged->are_runs_apart = least[0] > most[1] || least[1] > most[0];
+	if (blocks.count[0] < 2 || blocks.count[1] < 2)
+		return;
+	stats_compare(blocks.units, blocks.count[0], blocks.count[1], 0, 1, &between);
+	if (between.error_of_effect > judged->result.error_of_effect) {
+		judged->result.error_of_effect = between.error_of_effect;
+		judged->result.freedom = between.freedom;
+	}
+}
+
+static void compare(const struct diff *diff, struct diff_line *line, u64 permutations,
+		    struct judged *judged)
+{
+	static struct blocks blocks;
+	struct stats_run runs[DIFF_RUNS_MAX];
+	const struct line_of of = {diff, line};
+
+	for (size_t r = 0; r < diff->run_count; r++)
+		runs[r] = (struct stats_run){diff->runs[r].first_bin, diff->runs[r].bin_count,
+					     diff->runs[r].side};
+	blocks_choose(&of, unit_of, runs, diff->run_count, least_bins(diff, line), diff->whole_runs,
+		      &blocks);
+	judged->is_compared = stats_compare(blocks.units, blocks.count[0], blocks.count[1],
+					    blocks.correlation, permutations, &judged->result);
+	judged->has_drift = blocks.has_drift;
+	judged->are_runs_apart = true;
+	line->block = diff->whole_runs ? 0 : (u32)blocks.length;
+	if (diff->run_count > 2 && !diff->whole_runs)
+		look_at_runs(&of, runs, diff->run_count, judged);
+}
+
+/* --- verdicts --- */
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* What a change has to be at least, in the line's own unit, to matter. */
+static double material_of(const struct diff *diff, const struct diff_line *line)
+{
+	if (diff_is_time(line))
+		return diff->material;
+	if (diff_is_value(line) && !line->key.unit && line->events_per_work > 0)
+		return VALUE_MATERIAL * diff->material / line->events_per_work;
+	return 0;
+}
+
+static void estimate(const struct diff *diff, struct diff_line *line, const struct judged *judged)
+{
+	const struct stats_result *result = &judged->result;
+	double half =
+		stats_t_beyond(1 - STATS_CONFIDENCE, result->freedom) * result->error_of_effect;
+
+	line->rate[0] = result->rate[0];
+	line->rate[1] = result->rate[1];
+	line->effect = result->effect;
+	line->low = result->effect - half;
+	line->high = result->effect + half;
+	line->p = result->p;
+	line->scale = line->rate[0];
+	if (line->key.table == DIFF_THREAD) {
+		double work = 0;
+
+		for (size_t r = 0; r < diff->run_count; r++)
+			for (size_t i = 0; !diff->runs[r].side && i < diff->runs[r].bin_count; i++)
+				work += diff->bins[diff->runs[r].first_bin + i].work;
+		line->scale = work > 0 ? (line->wait[0] + line->cpu[0]) / work : 0;
+	}
+	line->relative = line->scale > 0 ? line->effect / line->scale : HUGE_VAL;
+	line->relative_low = line->scale > 0 ? line->low / line->scale : -HUGE_VAL;
+	line->relative_high = line->scale > 0 ? line->high / line->scale : HUGE_VAL;
+}
+
+/* The effect that is found in four of five cases. */
+static double detectable(const struct diff *diff, const struct diff_line *line,
+			 const struct judged *judged, double floor)
+{
+	const struct stats_result *result = &judged->result;
+	double alone = STATS_FALSE_DISCOVERY / (double)(diff->tested ? diff->tested : 1);
+	double needed = larger(diff->threshold, alone);
+	double power = stats_t_beyond(2 * (1 - STATS_POWER), result->freedom);
+	double by_test, by_floor;
+
+	if (!judged->is_compared || judged->has_drift || result->least_p > needed)
+		return HUGE_VAL;
+	by_test = (stats_t_beyond(needed, result->freedom) + power) * result->error_of_effect;
+	by_floor = floor + (stats_t_beyond(1 - STATS_CONFIDENCE, result->freedom) + power) *
+				   result->error_of_effect;
+	return larger(larger(by_test, by_floor), material_of(diff, line));
+}
+
+static void decide(const struct diff *diff, struct diff_line *line, const struct judged *judged)
+{
+	double size = larger(line->scale, line->rate[1]), material = material_of(diff, line);
+	double floor = diff->floor * size;
+	bool is_beyond = line->low > floor || line->high < -floor;
+
+	line->bound = larger(diff->bound * size, diff_is_time(line) ? material : 0);
+	line->mde = detectable(diff, line, judged, floor);
+	line->verdict = DIFF_INCONCLUSIVE;
+	line->reason = DIFF_BY_TEST;
+	if (!judged->is_compared)
+		line->reason = diff_is_value(line) ? DIFF_FEW_EVENTS : DIFF_FEW_WINDOWS;
+	else if (judged->has_drift)
+		line->reason = DIFF_DRIFTS;
+	else if (line->p <= diff->threshold && is_beyond && fabs(line->effect) >= material) {
+		line->verdict = judged->are_runs_apart ? DIFF_CHANGED : DIFF_INCONCLUSIVE;
+		line->reason = judged->are_runs_apart ? DIFF_BY_TEST : DIFF_RUNS_OVERLAP;
+	} else if (line->low > -line->bound && line->high < line->bound) {
+		line->verdict = DIFF_UNCHANGED;
+		line->reason = line->bound > diff->bound * size ? DIFF_BY_SIZE : DIFF_BY_TEST;
+	} else if (line->mde == HUGE_VAL) {
+		line->reason = DIFF_FEW_WINDOWS;
+	}
+}
+
+/* --- cost --- */
+
+static const struct diff_line *sibling(const struct diff *diff, const struct diff_line *line,
+				       enum diff_table table, enum diff_measure measure)
+{
+	struct diff_key key = line->key;
+
+	key.table = table;
+	key.measure = measure;
+	return hash_find(&diff->lines, &key);
+}
+
+static void rate_cost(const struct diff *diff, struct diff_line *line)
+{
+	const struct diff_line *of = NULL;
+
+	if (diff_is_time(line)) {
+		line->cost = fabs(line->effect);
+	} else if (diff_is_value(line)) {
+		line->cost = line->key.unit ? 0 : fabs(line->effect) * line->events_per_work;
+	} else if (line->key.table == DIFF_CALL) {
+		of = sibling(diff, line, DIFF_CALL, DIFF_TIME);
+	} else {
+		of = sibling(diff, line, DIFF_LATENCY, DIFF_MEAN);
+	}
+	/* A count costs what one of its events takes. */
+	if (of && of->key.table == DIFF_CALL && line->pooled > 0)
+		line->cost = fabs(line->effect) * of->pooled / line->pooled;
+	else if (of && of->events_per_work > 0)
+		line->cost = fabs(line->effect) * of->pooled / of->events_per_work;
+}
+
+static int by_cost(const void *a, const void *b)
+{
+	const struct diff_line *x = *(struct diff_line *const *)a;
+	const struct diff_line *y = *(struct diff_line *const *)b;
+
+	if ((x->verdict == DIFF_CHANGED) != (y->verdict == DIFF_CHANGED))
+		return x->verdict == DIFF_CHANGED ? -1 : 1;
+	if (x->cost != y->cost)
+		return x->cost > y->cost ? -1 : 1;
+	return memcmp(&x->key, &y->key, sizeof(x->key));
+}
+
+static void count_verdicts(struct diff *diff)
+{
+	for (size_t i = 0; i < diff->order_count; i++) {
+		const struct diff_line *line = diff->order[i];
+
+		diff->by_verdict[line->verdict]++;
+		diff->worse += diff->options.fail_over >= 0 && line->verdict == DIFF_CHANGED &&
+			       line->effect > 0 && line->relative > diff->options.fail_over &&
+			       line->key.table != DIFF_THREAD && !diff_is_slack(diff, line);
+	}
+}
+
+/* --- all of it --- */
+
+static void choose_work(struct diff *diff)
+{
+	double wall = 0, work = 0;
+
+	for (size_t i = 0; i < diff->bin_count; i++) {
+		struct diff_bin *bin = &diff->bins[i];
+
+		bin->work = diff->options.per.kind == DIFF_PER_CPU     ? bin->cpu_s
+			    : diff->options.per.kind == DIFF_PER_COUNT ? bin->count
+								       : bin->wall_s;
+		wall += bin->wall_s;
+		work += bin->work;
+	}
+	diff->wall_per_work = work > 0 ? wall / work * 1e9 : 0;
+}
+
+static int check_work(const struct diff *diff)
+{
+	for (size_t r = 0; r < diff->run_count; r++) {
+		const struct diff_run *run = &diff->runs[r];
+		double work = 0;
+
+		for (size_t i = 0; i < run->bin_count; i++)
+			work += diff->bins[run->first_bin + i].work;
+		if (work > 0)
+			continue;
+		log_error(
+			"cannot compare per %s: %s has none. 'dwell report --signal' shows what a "
+			"session counts",
+			diff->options.per.unit, run->name);
+		return -ENODATA;
+	}
+	return 0;
+}
+
+static void choose_method(struct diff *diff)
+{
+	size_t runs[2] = {0};
+
+	for (size_t r = 0; r < diff->run_count; r++)
+		runs[diff->runs[r].side]++;
+	diff->whole_runs = runs[0] >= WHOLE_RUNS_MIN && runs[1] >= WHOLE_RUNS_MIN;
+	diff->floor = diff->whole_runs ? 0 : FLOOR_FEW_RUNS;
+	diff->bound = diff->whole_runs ? BOUND_MANY_RUNS : BOUND_FEW_RUNS;
+	diff->material = diff->wall_per_work * (diff->whole_runs ? MATERIAL_MANY : MATERIAL_FEW);
+}
+
+static int judge_lines(struct diff *diff)
+{
+	size_t count = diff->order_count;
+	double wanted = 1.5 * (double)count / STATS_FALSE_DISCOVERY;
+	u64 permutations = wanted < PERMUTATIONS_MIN   ? PERMUTATIONS_MIN
+			   : wanted > PERMUTATIONS_MAX ? PERMUTATIONS_MAX
+						       : (u64)wanted;
+	struct judged *judged = calloc(count + 1, sizeof(*judged));
+	double *p = calloc(2 * count + 1, sizeof(*p));
+
+	if (!judged || !p) {
+		free(judged);
+		free(p);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++) {
+		compare(diff, diff->order[i], permutations, &judged[i]);
+		estimate(diff, diff->order[i], &judged[i]);
+		diff->order[i]->is_tested = true;
+		p[i] = judged[i].has_drift ? 1 : judged[i].result.p;
+	}
+	diff->threshold = stats_discoveries(p, count, STATS_FALSE_DISCOVERY, p + count);
+	for (size_t i = 0; i < count; i++) {
+		decide(diff, diff->order[i], &judged[i]);
+		rate_cost(diff, diff->order[i]);
+	}
+	free(judged);
+	free(p);
+	return 0;
+}
+
+int diff_judge(struct diff *diff)
+{
+	int err;
+
+	choose_work(diff);
+	err = check_work(diff);
+	if (err)
+		return err;
+	diff_check_fairness(diff);
+	if (diff->is_refused && !diff->options.force)
+		return -EPERM;
+	choose_method(diff);
+	err = choose_lines(diff);
+	if (!err)
+		err = judge_lines(diff);
+	if (err == -ENOMEM)
+		log_error("not enough memory to compare: take parts of the sessions, as "
+			  "FILE@10s-20s");
+	if (err)
+		return err;
+	qsort(diff->order, diff->order_count, sizeof(struct diff_line *), by_cost);
+	count_verdicts(diff);
+	diff_find_onsets(diff);
+	diff_write_sentences(diff);
+	return 0;
+}

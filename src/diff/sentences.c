@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The verdict of a comparison in one to three sentences: the line that costs most, the function in
+ * it, and what was done more often or took longer. Each says a line's own numbers, and no cause.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "../model/state.h"
+#include "show.h"
+
+#define SENTENCE_LABEL 220
+
+bool diff_is_slack(const struct diff *diff, const struct diff_line *line)
+{
+	static const int slack[] = {STATE_UNATTRIBUTED,	   STATE_BLOCKED_IDLE,
+				    STATE_BLOCKED_POLL,	   STATE_BLOCKED_SLEEP,
+				    STATE_BLOCKED_STOPPED, STATE_BLOCKED_CHILD};
+
+	if (line->key.table > DIFF_PROCESS)
+		return false;
+	for (size_t i = 0; i < sizeof(slack) / sizeof(slack[0]); i++)
+		if (!strcmp(diff_text(diff, line->key.name), state_names[slack[i]]))
+			return true;
+	return false;
+}
+
+static void say(struct diff *diff, const struct diff_line *line, const char *label)
+{
+	char *to = diff->sentences[diff->sentence_count++], per[SHOW_BYTES];
+
+	show_per(diff, line, per);
+	snprintf(to, DIFF_TEXT_BYTES, "%s %s from %s to %s%s: %s (95 %% interval %s to %s).", label,
+		 line->effect > 0 ? "rose" : "fell", SHOW_VALUE(diff, line, line->rate[0]),
+		 SHOW_VALUE(diff, line, line->rate[1]), per, SHOW_PERCENT(line->relative),
+		 isfinite(line->relative_low) ? SHOW_PERCENT(line->relative_low)
+					      : SHOW_VALUE(diff, line, line->low),
+		 isfinite(line->relative_high) ? SHOW_PERCENT(line->relative_high)
+					       : SHOW_VALUE(diff, line, line->high));
+	if (*to >= 'a' && *to <= 'z' && (!strncmp(to, "calls", 5) || !strncmp(to, "time", 4)))
+		*to = (char)(*to - 'a' + 'A');
+}
+
+static void say_line(struct diff *diff, const struct diff_line *line)
+{
+	char label[SENTENCE_LABEL];
+
+	show_label(diff, line, label, sizeof(label));
+	say(diff, line, label);
+}
+
+/* Is it one of the ledger's, and worth the first sentence? Lines are in the order of their cost. */
+static const struct diff_line *first_of(const struct diff *diff, enum diff_table table,
+					bool slack_too)
+{
+	for (size_t i = 0; i < diff->order_count; i++) {
+		const struct diff_line *line = diff->order[i];
+
+		if (line->verdict == DIFF_CHANGED && line->key.table == table &&
+		    (slack_too || !diff_is_slack(diff, line)))
+			return line;
+	}
+	return NULL;
+}
+
+static const struct diff_line *top_of_ledger(const struct diff *diff)
+{
+	const enum diff_table tables[] = {DIFF_PROCESS, DIFF_SERVICE, DIFF_LEDGER};
+
+	for (int slack = 0; slack < 2; slack++)
+		for (size_t i = 0; i < 3; i++) {
+			const struct diff_line *line = first_of(diff, tables[i], slack);
+
+			if (line)
+				return line;
+		}
+	return NULL;
+}
+
+/* A function that went the same way, in the same kind of time; its own time before its total. */
+static const struct diff_line *top_function(const struct diff *diff, const struct diff_line *ledger)
+{
+	const char *state = ledger ? diff_text(diff, ledger->key.name) : "";
+
+	for (u32 measure = DIFF_SELF; measure <= DIFF_TOTAL; measure++)
+		for (size_t i = 0; i < diff->order_count; i++) {
+			const struct diff_line *line = diff->order[i];
+			bool is_cpu = line->key.kind == SAMPLE_CPU;
+
+			if (line->verdict != DIFF_CHANGED || line->key.table != DIFF_FUNCTION ||
+			    line->key.measure != measure)
+				continue;
+			if (!ledger || ((line->effect > 0) == (ledger->effect > 0) &&
+					(strncmp(state, "cpu", 3) == 0) == is_cpu))
+				return line;
+		}
+	return NULL;
+}
+
+/* A call that was made more often is told by its count, not by the time that follows from it. */
+static bool is_told_by_count(const struct diff *diff, const struct diff_line *line)
+{
+	struct diff_key key = line->key;
+	const struct diff_line *count;
+
+	if (line->key.table != DIFF_CALL || line->key.measure != DIFF_TIME)
+		return false;
+	key.measure = DIFF_TIMES;
+	count = hash_find(&diff->lines, &key);
+	return count && count->is_tested && count->verdict == DIFF_CHANGED;
+}
+
+static const struct diff_line *top_event(const struct diff *diff)
+{
+	for (size_t i = 0; i < diff->order_count; i++) {
+		const struct diff_line *line = diff->order[i];
+
+		if (line->verdict == DIFF_CHANGED && line->key.table >= DIFF_CALL &&
+		    line->key.measure <= DIFF_MEAN && !is_told_by_count(diff, line))
+			return line;
+	}
+	return NULL;
+}
+
+/* Nothing changed: what could have been seen, by the largest line that has an answer. */
+static void say_nothing(struct diff *diff)
+{
+	char *to = diff->sentences[diff->sentence_count++], label[SENTENCE_LABEL];
+	const struct diff_line *largest = NULL;
+
+	snprintf(to, DIFF_TEXT_BYTES,
+		 "No line changed: of %zu that were tested, %zu are unchanged and %zu are "
+		 "inconclusive.",
+		 diff->tested, diff->by_verdict[DIFF_UNCHANGED],
+		 diff->by_verdict[DIFF_INCONCLUSIVE]);
+	for (size_t i = 0; i < diff->order_count; i++) {
+		const struct diff_line *line = diff->order[i];
+
+		if (line->key.table <= DIFF_PROCESS && !diff_is_slack(diff, line) &&
+		    isfinite(line->mde) && line->scale > 0 &&
+		    (!largest || line->pooled > largest->pooled ||
+		     (line->pooled == largest->pooled && line->key.table > largest->key.table)))
+			largest = line;
+	}
+	if (!largest)
+		return;
+	show_label(diff, largest, label, sizeof(label));
+	snprintf(diff->sentences[diff->sentence_count++], DIFF_TEXT_BYTES,
+		 "The largest cost, %s, is %s: %s (95 %% interval %s to %s); a change of %.1f %% "
+		 "would have been found.",
+		 label, diff_verdict_names[largest->verdict], SHOW_PERCENT(largest->relative),
+		 SHOW_PERCENT(largest->relative_low), SHOW_PERCENT(largest->relative_high),
+		 100 * largest->mde / largest->scale);
+}
+
+void diff_write_sentences(struct diff *diff)
+{
+	const struct diff_line *ledger = top_of_ledger(diff);
+	const struct diff_line *function = top_function(diff, ledger);
+	const struct diff_line *event = top_event(diff);
+
+	if (ledger)
+		say_line(diff, ledger);
+	if (function)
+		say_line(diff, function);
+	if (event)
+		say_line(diff, event);
+	if (!diff->sentence_count && diff->by_verdict[DIFF_CHANGED])
+		say_line(diff, diff->order[0]);
+	if (!diff->sentence_count)
+		say_nothing(diff);
+}
