@@ -64,7 +64,8 @@ enum diff_reason {
 	DIFF_FEW_WINDOWS,  /* too few windows, or runs, to say anything */
 	DIFF_FEW_EVENTS,   /* too few samples or events */
 	DIFF_DRIFTS,	   /* it drifts within a run */
-	DIFF_RUNS_OVERLAP, /* two to four runs a side, and they are not apart */
+	DIFF_RUNS_OVERLAP, /* a few runs a side, and they are not apart */
+	DIFF_OTHERS,	   /* processes that were not measured used the CPUs much, or unevenly */
 	DIFF_REASONS,
 };
 extern const char *const diff_reason_names[DIFF_REASONS];
@@ -132,9 +133,10 @@ struct diff_run {
 	u64 cpus, freq, window_ns, min_block_ns, started_ns, steal_ns, slow_ns;
 	bool has_stacks, was_killed;
 	u64 losses, steps;
-	u64 thinned;		 /* most, of any part */
-	double least_covered;	 /* of any part: 0 to 1 */
-	u64 samples, incomplete; /* counts */
+	double other_ns, cpus_ns; /* of CPUs: with threads that were not measured, and all */
+	u64 thinned;		  /* most, of any part */
+	double least_covered;	  /* of any part: 0 to 1 */
+	u64 samples, incomplete;  /* counts */
 	struct diff_fact *facts;
 	size_t fact_count;
 	/* windows and bins */
@@ -179,6 +181,7 @@ struct diff {
 	struct diff_warning warnings[DIFF_WARNINGS_MAX];
 	size_t warning_count;
 	bool is_refused;
+	bool others_disturb; /* what was not measured used the CPUs much, or by another share */
 	/* What the judge found. */
 	bool whole_runs; /* the run is the unit of exchange */
 	double floor;	 /* relative: a smaller change is not called one */
@@ -187,7 +190,7 @@ struct diff {
 	double wall_per_work;
 	double threshold; /* a line with this p, or a smaller one, is a discovery */
 	size_t tested, by_verdict[3];
-	struct diff_line **order; /* lines to be shown, by cost */
+	struct diff_line **order; /* tested lines: changed ones by cost, then the others by size */
 	size_t order_count;
 	char sentences[DIFF_SENTENCES][DIFF_TEXT_BYTES];
 	size_t sentence_count;

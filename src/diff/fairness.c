@@ -4,6 +4,7 @@
  * what a reader has to know is a warning.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 
 #define INCOMPLETE_APART 0.05 /* shares of incomplete stacks differ by more */
 #define INCOMPLETE_MUCH	 0.20
+#define OTHERS_APART	 0.05 /* of all CPUs */
+#define OTHERS_MUCH	 0.50 /* CPUs are full: how many wait for them, the share does not tell */
 #define DURATIONS_APART	 3.0
 #define STOLEN_MUCH	 0.05 /* of the CPUs' time, by the hypervisor */
 #define BUILDS_NAMED	 3
@@ -161,6 +164,29 @@ static void look_at_each(struct diff *diff)
 	}
 }
 
+/* CPUs that others use are waited for, and are slower where two share a core. */
+static void compare_others(struct diff *diff)
+{
+	double other[2] = {0}, all[2] = {0}, share[2];
+
+	for (size_t r = 0; r < diff->run_count; r++) {
+		other[diff->runs[r].side] += diff->runs[r].other_ns;
+		all[diff->runs[r].side] += diff->runs[r].cpus_ns;
+	}
+	if (all[0] <= 0 || all[1] <= 0)
+		return;
+	for (int i = 0; i < 2; i++)
+		share[i] = other[i] / all[i];
+	if (fabs(share[1] - share[0]) <= OTHERS_APART && share[0] <= OTHERS_MUCH &&
+	    share[1] <= OTHERS_MUCH)
+		return;
+	diff->others_disturb = true;
+	warn(diff, false,
+	     "processes that were not measured used %.0f %% of the CPUs in A, %.0f %% in B: times "
+	     "are inconclusive unless --force is given, or the whole host is recorded (-a)",
+	     100 * share[0], 100 * share[1]);
+}
+
 static void compare_durations(struct diff *diff)
 {
 	const struct diff_run *shortest = &diff->runs[0], *longest = &diff->runs[0];
@@ -230,6 +256,7 @@ void diff_check_fairness(struct diff *diff)
 	compare_numbers(diff);
 	look_at_each(diff);
 	compare_stacks(diff);
+	compare_others(diff);
 	compare_durations(diff);
 	compare_builds(diff);
 	if (diff->lines_no_room)

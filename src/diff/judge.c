@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Verdicts. Which lines are tested does not depend on which side a window is of, so that the choice
- * cannot make a difference look real. docs/diff.md has the reasons for each number here.
+ * Verdicts. docs/diff.md has the reasons for each number here.
  */
 #include <errno.h>
 #include <math.h>
@@ -9,9 +8,8 @@
 #include <string.h>
 
 #include "../base/log.h"
-#include "diff.h"
+#include "judge.h"
 
-#define TESTED_PER_TABLE 150
 #define WHOLE_RUNS_MIN	 9    /* a side: with fewer there are too few arrangements of runs */
 #define FLOOR_FEW_RUNS	 0.05 /* two runs of the same program may differ by as much */
 #define BOUND_FEW_RUNS	 0.05
@@ -19,167 +17,8 @@
 #define MATERIAL_FEW	 1e-3 /* of wall time per unit of work */
 #define MATERIAL_MANY	 1e-4
 #define VALUE_MATERIAL	 0.1 /* of that, what a latency has to add up to */
-#define SAMPLES_MIN	 40  /* effective ones, of both sides */
-#define EVENTS_MIN	 40
 #define PERMUTATIONS_MIN 5000
 #define PERMUTATIONS_MAX 60000
-
-static const double percentile_shares[DIFF_MEASURES] = {
-	[DIFF_P50] = 0.50, [DIFF_P95] = 0.95, [DIFF_P99] = 0.99};
-/* Values that a block has at least, so that its percentile depends on several. */
-static const double percentile_events[DIFF_MEASURES] = {
-	[DIFF_P50] = 20, [DIFF_P95] = 100, [DIFF_P99] = 400};
-
-/* --- units of exchange --- */
-
-struct line_of {
-	const struct diff *diff;
-	const struct diff_line *line;
-};
-
-/* The value at a share of the histogram, between the bounds of its bucket. */
-static double percentile(const u32 *buckets, size_t bins, double share, double *ret_events)
-{
-	u64 all[HIST_BUCKETS] = {0};
-	double events = 0, rank, seen = 0;
-
-	for (size_t b = 0; b < bins; b++)
-		for (size_t i = 0; i < HIST_BUCKETS; i++)
-			all[i] += buckets[b * HIST_BUCKETS + i];
-	for (size_t i = 0; i < HIST_BUCKETS; i++)
-		events += (double)all[i];
-	*ret_events = events;
-	rank = share * events;
-	for (u32 i = 0; i < HIST_BUCKETS; i++) {
-		double low = hist_low(i), high = hist_high(i);
-
-		if (all[i] && seen + (double)all[i] >= rank)
-			return low + (high - low) * (rank - seen) / (double)all[i];
-		seen += (double)all[i];
-	}
-	return 0;
-}
-
-static struct stats_unit unit_of(const void *context, size_t first, size_t count)
-{
-	const struct line_of *of = context;
-	const struct diff_line *line = of->line;
-	struct stats_unit unit = {0};
-
-	if (line->key.measure > DIFF_MEAN) {
-		double events;
-
-		unit.value = percentile(line->buckets + first * HIST_BUCKETS, count,
-					percentile_shares[line->key.measure], &events);
-		unit.work = events >= percentile_events[line->key.measure] / 2;
-		unit.value *= unit.work;
-		return unit;
-	}
-	for (size_t i = first; i < first + count; i++) {
-		unit.value += line->values[i];
-		unit.work += line->events ? line->events[i] : of->diff->bins[i].work;
-	}
-	return unit;
-}
-
-/* --- which lines are tested --- */
-
-static double events_of(const struct diff *diff, const struct diff_line *line)
-{
-	const u32 *buckets = line->buckets;
-	double events = 0;
-
-	for (size_t i = 0; line->events && i < diff->bin_count; i++)
-		events += line->events[i];
-	if (line->key.measure > DIFF_MEAN && buckets)
-		for (size_t i = 0; i < diff->bin_count * HIST_BUCKETS; i++)
-			events += buckets[i];
-	return events;
-}
-
-static bool has_both_sides(const struct diff *diff, const struct diff_line *line)
-{
-	bool has[2] = {false};
-
-	for (size_t r = 0; r < diff->run_count; r++)
-		for (size_t i = 0; i < diff->runs[r].bin_count; i++)
-			has[diff->runs[r].side] |= line->values[diff->runs[r].first_bin + i] != 0;
-	return has[0] && has[1];
-}
-
-static double effective(const struct diff_line *line)
-{
-	double weight = line->weights[0] + line->weights[1];
-	double squares = line->squares[0] + line->squares[1];
-
-	return squares > 0 ? weight * weight / squares : 0;
-}
-
-/* Of both sides together: is it large enough for a change of it to matter, and to be seen? */
-static bool is_worth_a_test(const struct diff *diff, struct diff_line *line, double work)
-{
-	double sum = 0, events = diff_is_value(line) ? events_of(diff, line) : 0;
-
-	for (size_t i = 0; i < diff->bin_count; i++)
-		sum += line->values[i];
-	if (line->key.table == DIFF_THREAD)
-		sum = line->wait[0] + line->wait[1] + line->cpu[0] + line->cpu[1];
-	line->pooled = work > 0 ? sum / work : 0;
-	line->events_per_work = work > 0 ? events / work : 0;
-	if (line->key.measure > DIFF_MEAN)
-		return events >= 10 * percentile_events[line->key.measure];
-	if (line->key.measure == DIFF_MEAN)
-		return events >= EVENTS_MIN;
-	if (line->needs_both && !has_both_sides(diff, line))
-		return false;
-	if (line->key.measure == DIFF_TIMES)
-		return sum >= EVENTS_MIN;
-	if (line->pooled < diff->material)
-		return false;
-	return line->weights[0] + line->weights[1] <= 0 || effective(line) >= SAMPLES_MIN;
-}
-
-static int by_pooled(const void *a, const void *b)
-{
-	const struct diff_line *x = *(struct diff_line *const *)a;
-	const struct diff_line *y = *(struct diff_line *const *)b;
-
-	if (x->key.table != y->key.table)
-		return x->key.table < y->key.table ? -1 : 1;
-	if (x->pooled != y->pooled)
-		return x->pooled > y->pooled ? -1 : 1;
-	return memcmp(&x->key, &y->key, sizeof(x->key));
-}
-
-static int choose_lines(struct diff *diff)
-{
-	size_t kept = 0, of_table = 0;
-	u32 table = DIFF_TABLES;
-	double work = 0;
-
-	for (size_t i = 0; i < diff->bin_count; i++)
-		work += diff->bins[i].work;
-	diff->order = calloc(diff->lines.count + 1, sizeof(struct diff_line *));
-	if (!diff->order)
-		return -ENOMEM;
-	for (size_t i = 0; i < diff->lines.count; i++) {
-		struct diff_line *line = hash_item(&diff->lines, i);
-
-		if (is_worth_a_test(diff, line, work))
-			diff->order[diff->order_count++] = line;
-	}
-	qsort(diff->order, diff->order_count, sizeof(struct diff_line *), by_pooled);
-	for (size_t i = 0; i < diff->order_count; i++) {
-		struct diff_line *line = diff->order[i];
-
-		of_table = line->key.table == table ? of_table + 1 : 1;
-		table = line->key.table;
-		if (of_table <= TESTED_PER_TABLE)
-			diff->order[kept++] = line;
-	}
-	diff->order_count = diff->tested = kept;
-	return 0;
-}
 
 /* --- one line --- */
 
@@ -195,20 +34,20 @@ static size_t least_bins(const struct diff *diff, const struct diff_line *line)
 
 	if (line->key.measure <= DIFF_MEAN)
 		return 1;
-	events = events_of(diff, line) / (double)diff->bin_count;
-	return (size_t)ceil(percentile_events[line->key.measure] / events);
+	events = judge_events(diff, line) / (double)diff->bin_count;
+	return (size_t)ceil(judge_least_events[line->key.measure] / events);
 }
 
 /* With a few runs a side: what differs between runs counts too, and all of one side have to be
  * beyond all of the other. */
-static void look_at_runs(const struct line_of *of, const struct stats_run *runs, size_t run_count,
-			 struct judged *judged)
+static void look_at_runs(const struct judge_line *of, const struct stats_run *runs,
+			 size_t run_count, struct judged *judged)
 {
 	static struct blocks blocks;
 	struct stats_result between;
 	double least[2] = {HUGE_VAL, HUGE_VAL}, most[2] = {-HUGE_VAL, -HUGE_VAL};
 
-	blocks_choose(of, unit_of, runs, run_count, 1, true, &blocks);
+	blocks_choose(of, judge_unit, runs, run_count, 1, true, &blocks);
 	for (size_t r = 0; r < run_count; r++) {
 		double rate =
 			blocks.units[r].work > 0 ? blocks.units[r].value / blocks.units[r].work : 0;
@@ -232,13 +71,13 @@ static void compare(const struct diff *diff, struct diff_line *line, u64 permuta
 {
 	static struct blocks blocks;
 	struct stats_run runs[DIFF_RUNS_MAX];
-	const struct line_of of = {diff, line};
+	const struct judge_line of = {diff, line};
 
 	for (size_t r = 0; r < diff->run_count; r++)
 		runs[r] = (struct stats_run){diff->runs[r].first_bin, diff->runs[r].bin_count,
 					     diff->runs[r].side};
-	blocks_choose(&of, unit_of, runs, diff->run_count, least_bins(diff, line), diff->whole_runs,
-		      &blocks);
+	blocks_choose(&of, judge_unit, runs, diff->run_count, least_bins(diff, line),
+		      diff->whole_runs, &blocks);
 	judged->is_compared = stats_compare(blocks.units, blocks.count[0], blocks.count[1],
 					    blocks.correlation, permutations, &judged->result);
 	judged->has_drift = blocks.has_drift;
@@ -309,6 +148,13 @@ static double detectable(const struct diff *diff, const struct diff_line *line,
 	return larger(larger(by_test, by_floor), material_of(diff, line));
 }
 
+/* Others had the CPUs: only what is counted per unit of work is the program's own. */
+static bool is_disturbed(const struct diff *diff, const struct diff_line *line)
+{
+	return diff->others_disturb && !diff->options.force && !diff->whole_runs &&
+	       !(line->key.measure == DIFF_TIMES && diff->options.per.kind == DIFF_PER_COUNT);
+}
+
 static void decide(const struct diff *diff, struct diff_line *line, const struct judged *judged)
 {
 	double size = larger(line->scale, line->rate[1]), material = material_of(diff, line);
@@ -324,8 +170,11 @@ static void decide(const struct diff *diff, struct diff_line *line, const struct
 	else if (judged->has_drift)
 		line->reason = DIFF_DRIFTS;
 	else if (line->p <= diff->threshold && is_beyond && fabs(line->effect) >= material) {
-		line->verdict = judged->are_runs_apart ? DIFF_CHANGED : DIFF_INCONCLUSIVE;
-		line->reason = judged->are_runs_apart ? DIFF_BY_TEST : DIFF_RUNS_OVERLAP;
+		line->reason = !judged->are_runs_apart	  ? DIFF_RUNS_OVERLAP
+			       : is_disturbed(diff, line) ? DIFF_OTHERS
+							  : DIFF_BY_TEST;
+		if (line->reason == DIFF_BY_TEST)
+			line->verdict = DIFF_CHANGED;
 	} else if (line->low > -line->bound && line->high < line->bound) {
 		line->verdict = DIFF_UNCHANGED;
 		line->reason = line->bound > diff->bound * size ? DIFF_BY_SIZE : DIFF_BY_TEST;
@@ -373,8 +222,11 @@ static int by_cost(const void *a, const void *b)
 
 	if ((x->verdict == DIFF_CHANGED) != (y->verdict == DIFF_CHANGED))
 		return x->verdict == DIFF_CHANGED ? -1 : 1;
-	if (x->cost != y->cost)
+	/* What did not change is of interest by its size, not by its noise. */
+	if (x->verdict == DIFF_CHANGED && x->cost != y->cost)
 		return x->cost > y->cost ? -1 : 1;
+	if (x->verdict != DIFF_CHANGED && x->pooled != y->pooled)
+		return x->pooled > y->pooled ? -1 : 1;
 	return memcmp(&x->key, &y->key, sizeof(x->key));
 }
 
@@ -482,7 +334,7 @@ int diff_judge(struct diff *diff)
 	if (diff->is_refused && !diff->options.force)
 		return -EPERM;
 	choose_method(diff);
-	err = choose_lines(diff);
+	err = judge_choose_lines(diff);
 	if (!err)
 		err = judge_lines(diff);
 	if (err == -ENOMEM)

@@ -211,6 +211,19 @@ static int on_state(sqlite3_stmt *row, void *context)
 	return 0;
 }
 
+/* What was not measured, but had the CPUs. */
+static int on_cpu(sqlite3_stmt *row, void *context)
+{
+	struct reading *reading = ((struct ledger_reader *)context)->reading;
+	double ns = (double)query_count(row, 2);
+
+	if (reading_bin(reading, sqlite3_column_int64(row, 0)) < 0)
+		return 0;
+	reading->run->cpus_ns += ns;
+	reading->run->other_ns += query_u64(row, 1) == CPU_USE_OTHER ? ns : 0;
+	return 0;
+}
+
 int reading_ledger(struct reading *reading)
 {
 	struct ledger_reader reader = {.reading = reading};
@@ -219,6 +232,8 @@ int reading_ledger(struct reading *reading)
 	for (u32 i = 0; i < STATE_COUNT; i++)
 		reader.states[i] = reading_text(reading, state_names[i]);
 	err = query_table(reading->db, "states", "id, name", NULL, on_state, &reader);
+	if (!err)
+		err = query_table(reading->db, "cpus", "window, use, ns", NULL, on_cpu, &reader);
 	if (err)
 		return err;
 	return query_table(reading->db, "ledger", "window, thread, state, ns", NULL, on_ledger,

@@ -3,6 +3,7 @@
  * The verdict of a comparison in one to three sentences: the line that costs most, the function in
  * it, and what was done more often or took longer. Each says a line's own numbers, and no cause.
  */
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -37,8 +38,9 @@ static void say(struct diff *diff, const struct diff_line *line, const char *lab
 					      : SHOW_VALUE(diff, line, line->low),
 		 isfinite(line->relative_high) ? SHOW_PERCENT(line->relative_high)
 					       : SHOW_VALUE(diff, line, line->high));
-	if (*to >= 'a' && *to <= 'z' && (!strncmp(to, "calls", 5) || !strncmp(to, "time", 4)))
-		*to = (char)(*to - 'a' + 'A');
+	/* A state's own name stays as it is. */
+	if (line->key.table > DIFF_PROCESS)
+		*to = (char)toupper((unsigned char)*to);
 }
 
 static void say_line(struct diff *diff, const struct diff_line *line)
@@ -77,21 +79,36 @@ static const struct diff_line *top_of_ledger(const struct diff *diff)
 	return NULL;
 }
 
-/* A function that went the same way, in the same kind of time; its own time before its total. */
-static const struct diff_line *top_function(const struct diff *diff, const struct diff_line *ledger)
+/* Did it go the same way as the first sentence's line, if there is one? */
+static bool goes_along(const struct diff_line *line, const struct diff_line *ledger)
 {
-	const char *state = ledger ? diff_text(diff, ledger->key.name) : "";
+	return line->verdict == DIFF_CHANGED &&
+	       (!ledger || (line->effect > 0) == (ledger->effect > 0));
+}
 
-	for (u32 measure = DIFF_SELF; measure <= DIFF_TOTAL; measure++)
+/*
+ * Where in the code: on a CPU a function's own time, else its total. Of a wait the stack, as the
+ * innermost functions only say how it waits.
+ */
+static const struct diff_line *top_code(const struct diff *diff, const struct diff_line *ledger)
+{
+	const char *state = ledger ? diff_text(diff, ledger->key.name) : "cpu";
+	bool is_cpu = !strncmp(state, "cpu", 3);
+	const struct {
+		enum diff_table table;
+		enum diff_measure measure;
+	} wanted[2][3] = {
+		{{DIFF_STACK, DIFF_SELF}, {DIFF_FUNCTION, DIFF_SELF}, {DIFF_FUNCTION, DIFF_TOTAL}},
+		{{DIFF_FUNCTION, DIFF_SELF}, {DIFF_FUNCTION, DIFF_TOTAL}, {DIFF_STACK, DIFF_SELF}},
+	};
+
+	for (size_t w = 0; w < 3; w++)
 		for (size_t i = 0; i < diff->order_count; i++) {
 			const struct diff_line *line = diff->order[i];
-			bool is_cpu = line->key.kind == SAMPLE_CPU;
 
-			if (line->verdict != DIFF_CHANGED || line->key.table != DIFF_FUNCTION ||
-			    line->key.measure != measure)
-				continue;
-			if (!ledger || ((line->effect > 0) == (ledger->effect > 0) &&
-					(strncmp(state, "cpu", 3) == 0) == is_cpu))
+			if (line->key.table == (u32)wanted[is_cpu][w].table &&
+			    line->key.measure == (u32)wanted[is_cpu][w].measure &&
+			    (line->key.kind == SAMPLE_CPU) == is_cpu && goes_along(line, ledger))
 				return line;
 		}
 	return NULL;
@@ -110,12 +127,12 @@ static bool is_told_by_count(const struct diff *diff, const struct diff_line *li
 	return count && count->is_tested && count->verdict == DIFF_CHANGED;
 }
 
-static const struct diff_line *top_event(const struct diff *diff)
+static const struct diff_line *top_event(const struct diff *diff, const struct diff_line *ledger)
 {
 	for (size_t i = 0; i < diff->order_count; i++) {
 		const struct diff_line *line = diff->order[i];
 
-		if (line->verdict == DIFF_CHANGED && line->key.table >= DIFF_CALL &&
+		if (goes_along(line, ledger) && line->key.table >= DIFF_CALL &&
 		    line->key.measure <= DIFF_MEAN && !is_told_by_count(diff, line))
 			return line;
 	}
@@ -136,8 +153,9 @@ static void say_nothing(struct diff *diff)
 	for (size_t i = 0; i < diff->order_count; i++) {
 		const struct diff_line *line = diff->order[i];
 
-		if (line->key.table <= DIFF_PROCESS && !diff_is_slack(diff, line) &&
-		    isfinite(line->mde) && line->scale > 0 &&
+		if (line->key.table <= DIFF_PROCESS &&
+		    !strncmp(diff_text(diff, line->key.name), "cpu", 3) && isfinite(line->mde) &&
+		    line->scale > 0 &&
 		    (!largest || line->pooled > largest->pooled ||
 		     (line->pooled == largest->pooled && line->key.table > largest->key.table)))
 			largest = line;
@@ -146,7 +164,8 @@ static void say_nothing(struct diff *diff)
 		return;
 	show_label(diff, largest, label, sizeof(label));
 	snprintf(diff->sentences[diff->sentence_count++], DIFF_TEXT_BYTES,
-		 "The largest cost, %s, is %s: %s (95 %% interval %s to %s); a change of %.1f %% "
+		 "The largest CPU cost, %s, is %s: %s (95 %% interval %s to %s); a change of %.1f "
+		 "%% "
 		 "would have been found.",
 		 label, diff_verdict_names[largest->verdict], SHOW_PERCENT(largest->relative),
 		 SHOW_PERCENT(largest->relative_low), SHOW_PERCENT(largest->relative_high),
@@ -156,13 +175,13 @@ static void say_nothing(struct diff *diff)
 void diff_write_sentences(struct diff *diff)
 {
 	const struct diff_line *ledger = top_of_ledger(diff);
-	const struct diff_line *function = top_function(diff, ledger);
-	const struct diff_line *event = top_event(diff);
+	const struct diff_line *code = top_code(diff, ledger);
+	const struct diff_line *event = top_event(diff, ledger);
 
 	if (ledger)
 		say_line(diff, ledger);
-	if (function)
-		say_line(diff, function);
+	if (code)
+		say_line(diff, code);
 	if (event)
 		say_line(diff, event);
 	if (!diff->sentence_count && diff->by_verdict[DIFF_CHANGED])

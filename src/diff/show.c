@@ -10,6 +10,7 @@
 #include "../model/view.h"
 
 #define TENFOLD	    9.995
+#define STACK_CALLS 4
 #define SHOWN_BYTES 1024
 
 static const char *figure(double value, char *buf)
@@ -88,7 +89,20 @@ static void process_text(const struct diff *diff, const struct diff_line *line, 
 
 static const char *kind_text(const struct diff_line *line)
 {
-	return line->key.kind == SAMPLE_CPU ? "on CPU" : "blocked";
+	return line->key.kind == SAMPLE_CPU ? "CPU" : "blocked";
+}
+
+/* The innermost calls: a sentence has no room for more. */
+static void cut_stack(char *name)
+{
+	char *at = name;
+
+	for (int i = 0; at && i < STACK_CALLS; i++) {
+		at = strstr(at, " < ");
+		at = at ? at + 3 : NULL;
+	}
+	if (at)
+		at[-3] = '\0';
 }
 
 void show_label(const struct diff *diff, const struct diff_line *line, char *buf, size_t size)
@@ -115,10 +129,11 @@ void show_label(const struct diff *diff, const struct diff_line *line, char *buf
 		return;
 	case DIFF_FUNCTION:
 		name_of(diff, line->key.module, of);
-		snprintf(buf, size, "%s (%s), %s, %s", name, of, kind_text(line), measure);
+		snprintf(buf, size, "%s %s time of %s (%s)", measure, kind_text(line), name, of);
 		return;
 	case DIFF_STACK:
-		snprintf(buf, size, "stack %s, %s", name, kind_text(line));
+		cut_stack(name);
+		snprintf(buf, size, "%s time of the stack %s", kind_text(line), name);
 		return;
 	case DIFF_CALL:
 		process_text(diff, line, of, sizeof(of));
@@ -157,8 +172,7 @@ void show_short(const struct diff *diff, const struct diff_line *line, char *buf
 		snprintf(buf, size, "%s  %s", name, of);
 		return;
 	case DIFF_FUNCTION:
-		snprintf(buf, size, "%s%s  %s", measure,
-			 line->key.kind == SAMPLE_CPU ? "" : " blocked", name);
+		snprintf(buf, size, "%s  %s", measure, name);
 		return;
 	case DIFF_CALL:
 		process_text(diff, line, of, sizeof(of));

@@ -23,7 +23,7 @@ const char *show_percent(double share, char *buf);
 /* " per s", "" for a value itself */
 const char *show_per(const struct diff *diff, const struct diff_line *line, char *buf);
 
-/* "cpu.user of pages (pages.service)", "compute (server), self, on CPU" */
+/* "cpu.user of pages (pages.service)", "self CPU time of compute (server)" */
 void show_label(const struct diff *diff, const struct diff_line *line, char *buf, size_t size);
 
 /* The same for a row of its table, which says the rest: "pages  cpu.user". */

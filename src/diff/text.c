@@ -4,17 +4,18 @@
 #include <math.h>
 #include <string.h>
 
+#include "../../abi/ids.h"
 #include "../base/utf8.h"
 #include "show.h"
 
-#define COLUMNS_USUAL 80
-#define COLUMNS_LEAST 60
-#define NUMBERS_WIDTH 48 /* of a row, before its name */
-#define ROWS_USUAL    6	 /* of a table; all that changed, up to twice as many */
-#define NAMES_SHOWN   3	 /* runs of a side */
-#define SAME_CHANGE   0.15
-#define NAME_BYTES    2048
-#define ONSETS_SHOWN  6
+#define COLUMNS_USUAL  80
+#define COLUMNS_LEAST  60
+#define NUMBERS_WIDTH  48 /* of a row, before its name */
+#define ROWS_USUAL     5  /* of a table; all that changed, up to twice as many */
+#define NAMES_SHOWN    3  /* runs of a side */
+#define SAME_CHANGE    0.15
+#define ROW_NAME_BYTES 2048
+#define ONSETS_SHOWN   6
 
 struct output {
 	const struct diff *diff;
@@ -63,28 +64,27 @@ static void paragraph(const struct output *output, const char *mark, const char 
 static void side(const struct output *output, int which)
 {
 	const struct diff *diff = output->diff;
-	size_t shown = 0, all = 0;
+	char text[ROW_NAME_BYTES] = "", name[DIFF_TEXT_BYTES];
+	size_t all = 0;
 	double seconds = 0;
 
-	fprintf(output->out, "  %s ", which ? "B" : "A");
 	for (size_t r = 0; r < diff->run_count; r++) {
 		const struct diff_run *run = &diff->runs[r];
-		char name[DIFF_TEXT_BYTES];
 
 		if (run->side != which)
 			continue;
 		utf8_escape(name, sizeof(name), run->name);
-		if (shown++ < NAMES_SHOWN)
-			fprintf(output->out, "%s%s", all ? ", " : " ", name);
-		all++;
+		if (all++ < NAMES_SHOWN)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
+				 *text ? ", " : "", name);
 		seconds += (double)(run->end_ns - run->begin_ns) / 1e9;
 	}
 	if (all > NAMES_SHOWN)
-		fprintf(output->out, " and %zu more", all - NAMES_SHOWN);
-	fprintf(output->out, "  (%.1f s", seconds);
-	if (all > 1)
-		fprintf(output->out, " in %zu runs", all);
-	fputs(")\n", output->out);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), " and %zu more",
+			 all - NAMES_SHOWN);
+	snprintf(text + strlen(text), sizeof(text) - strlen(text),
+		 all > 1 ? " (%.1f s in %zu runs)" : " (%.1f s)", seconds, all);
+	paragraph(output, which ? "  B  " : "  A  ", text);
 }
 
 static void head(const struct output *output)
@@ -137,45 +137,65 @@ static void verdict(const struct output *output)
 struct table {
 	const char *heading, *about;
 	u32 tables; /* bits of enum diff_table */
+	u32 kind;   /* of samples; ANY_KIND */
+	bool changed_only;
 };
+
+#define ANY_KIND 0xff
 
 static const struct table tables[] = {
-	{"WHERE THE TIME WENT", "states of all threads", 1 << DIFF_LEDGER},
-	{"SERVICES", "states by service", 1 << DIFF_SERVICE},
-	{"PROCESSES", "states by process name", 1 << DIFF_PROCESS},
-	{"FUNCTIONS", "sampled; self, and total with what they called", 1 << DIFF_FUNCTION},
-	{"SYSTEM CALLS AND COUNTS", "how often, and for how long",
-	 1 << DIFF_CALL | 1 << DIFF_COUNT},
-	{"LATENCIES", "of signals; percentiles are means over blocks of windows",
-	 1 << DIFF_LATENCY},
-	{"THREADS", "waits less CPU time, largest change first", 1 << DIFF_THREAD},
-	{"STACKS", "innermost function first", 1 << DIFF_STACK},
+	{"WHERE THE TIME WENT", "states of all threads", 1 << DIFF_LEDGER, ANY_KIND, false},
+	{"SERVICES", "states by service", 1 << DIFF_SERVICE, ANY_KIND, false},
+	{"PROCESSES", "states by process name", 1 << DIFF_PROCESS, ANY_KIND, false},
+	{"FUNCTIONS ON A CPU", "from samples; total: with what they called", 1 << DIFF_FUNCTION,
+	 SAMPLE_CPU, false},
+	{"FUNCTIONS THAT WAIT", "from samples of waits", 1 << DIFF_FUNCTION, SAMPLE_BLOCKED, false},
+	{"SYSTEM CALLS AND COUNTS", "how often, and for how long", 1 << DIFF_CALL | 1 << DIFF_COUNT,
+	 ANY_KIND, false},
+	{"LATENCIES", "of signals", 1 << DIFF_LATENCY, ANY_KIND, false},
+	{"THREADS", "waits less CPU time", 1 << DIFF_THREAD, ANY_KIND, false},
+	{"STACKS", "innermost function first", 1 << DIFF_STACK, ANY_KIND, true},
 };
 
-/* A caller's total changes with what it calls: the same change is not shown again. */
+static bool is_of(const struct table *table, const struct diff_line *line)
+{
+	return table->tables >> line->key.table & 1 &&
+	       (table->kind == ANY_KIND || table->kind == line->key.kind) &&
+	       (!table->changed_only || line->verdict == DIFF_CHANGED);
+}
+
+/*
+ * A caller's total changes with what it calls: the same change is not shown again. Nor is a total
+ * that is no more than the function's own time.
+ */
 static bool is_shown_already(const struct diff_line *line, const struct diff_line *const *shown,
 			     size_t count)
 {
-	if (line->key.table != DIFF_FUNCTION || line->verdict != DIFF_CHANGED ||
-	    line->key.measure != DIFF_TOTAL)
+	if (line->key.table != DIFF_FUNCTION || line->key.measure != DIFF_TOTAL)
 		return false;
-	for (size_t i = 0; i < count; i++)
-		if (shown[i]->key.kind == line->key.kind &&
-		    fabs(shown[i]->effect - line->effect) <= SAME_CHANGE * fabs(line->effect))
+	for (size_t i = 0; i < count; i++) {
+		bool is_same = shown[i]->key.name == line->key.name;
+		double theirs = line->verdict == DIFF_CHANGED ? shown[i]->effect : shown[i]->pooled;
+		double ours = line->verdict == DIFF_CHANGED ? line->effect : line->pooled;
+
+		if ((is_same || line->verdict == DIFF_CHANGED) &&
+		    shown[i]->verdict == line->verdict &&
+		    fabs(theirs - ours) <= SAME_CHANGE * fabs(ours))
 			return true;
+	}
 	return false;
 }
 
-/* Services of one process each say nothing that processes do not. */
-static bool repeats_processes(const struct diff *diff)
+/* A wider table with as many lines as that of processes says nothing that this one does not. */
+static bool repeats_processes(const struct diff *diff, enum diff_table table)
 {
-	size_t services = 0, processes = 0;
+	size_t wider = 0, processes = 0;
 
 	for (size_t i = 0; i < diff->order_count; i++) {
-		services += diff->order[i]->key.table == DIFF_SERVICE;
+		wider += diff->order[i]->key.table == table;
 		processes += diff->order[i]->key.table == DIFF_PROCESS;
 	}
-	return services == processes;
+	return wider == processes;
 }
 
 static const char *mde_text(const struct diff_line *line, char *buf)
@@ -208,7 +228,7 @@ static void row(const struct output *output, const struct diff_line *line)
 	static const char marks[] = {
 		[DIFF_INCONCLUSIVE] = '?', [DIFF_UNCHANGED] = '=', [DIFF_CHANGED] = '*'};
 	bool is_changed = line->verdict == DIFF_CHANGED;
-	char name[NAME_BYTES], mde[SHOW_BYTES], half[SHOW_BYTES];
+	char name[ROW_NAME_BYTES], mde[SHOW_BYTES], half[SHOW_BYTES];
 	int room = output->columns - NUMBERS_WIDTH;
 
 	show_short(output->diff, line, name, sizeof(name));
@@ -242,11 +262,11 @@ static void print_table(const struct output *output, const struct table *table)
 	for (size_t i = 0; i < diff->order_count; i++) {
 		const struct diff_line *line = diff->order[i];
 
-		if (!(table->tables >> line->key.table & 1))
+		if (!is_of(table, line))
 			continue;
 		changed += line->verdict == DIFF_CHANGED;
 		if (is_shown_already(line, shown, count)) {
-			repeated++;
+			repeated += line->verdict == DIFF_CHANGED;
 			continue;
 		}
 		if (count < (line->verdict == DIFF_CHANGED ? most : usual))
@@ -278,7 +298,7 @@ static void onsets(const struct output *output)
 		bold(output), plain(output));
 	for (int printed = 0; printed < ONSETS_SHOWN; printed++) {
 		const struct diff_line *next = NULL;
-		char label[NAME_BYTES], text[NAME_BYTES];
+		char label[ROW_NAME_BYTES], text[ROW_NAME_BYTES];
 		size_t together = 0;
 
 		for (size_t i = 0; i < diff->order_count; i++) {
@@ -320,7 +340,9 @@ int diff_print_text(const struct diff *diff, FILE *out)
 	      "5\n",
 	      out);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-		if (tables[i].tables != 1 << DIFF_SERVICE || !repeats_processes(diff))
+		if (!(tables[i].tables & (1 << DIFF_LEDGER | 1 << DIFF_SERVICE)) ||
+		    !repeats_processes(diff, tables[i].tables == 1 << DIFF_LEDGER ? DIFF_LEDGER
+										  : DIFF_SERVICE))
 			print_table(&output, &tables[i]);
 	onsets(&output);
 	return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A service with a constant load, whose cost is known by construction, to be compared with itself:
- * three threads that answer 200 requests a second each, at fixed times. A request is one write() of
+ * three threads that answer 100 requests a second each, at fixed times. A request is one write() of
  * a byte, known_parse, known_render, a moment of a lock, and a look-up of a file. A fourth thread
  * holds the lock 20 times a second. Work is a number of rounds, not a time: 10 % more rounds are
  * 10 % more, on any machine. What can be changed, in the environment:
@@ -31,11 +31,11 @@
 
 enum {
 	WORKERS = 3,
-	REQUESTS_PER_SECOND = 200,
+	REQUESTS_PER_SECOND = 100,
 	HOLDS_PER_SECOND = 20,
-	PARSE_ROUNDS = 300000,
-	RENDER_ROUNDS = 1000000,
-	HOLD_MS = 1,
+	PARSE_ROUNDS = 1000000,
+	RENDER_ROUNDS = 4000000,
+	HOLD_MS = 2,
 	BLOCK = 4096,
 	BLOCKS = 1000,
 };
