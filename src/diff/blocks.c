@@ -4,6 +4,7 @@
 #define ENOUGH_UNITS	  8    /* of a side: longer blocks are not tried */
 #define CORRELATION_SMALL 0.25 /* what is left of it, the errors allow for */
 #define CORRELATION_DRIFT 0.6  /* what is above, they cannot */
+#define EFFECTIVE_UNITS	  6.0  /* of a side: windows that would tell as much by themselves */
 
 /* A run as blocks of so many bins; the last one has what is left too. */
 static size_t add_run(const void *line, blocks_unit_fn *unit, const struct stats_run *run,
@@ -46,24 +47,53 @@ static size_t fewest(const struct stats_run *runs, size_t run_count, size_t leng
 	return count[0] < count[1] ? count[0] : count[1];
 }
 
+/*
+ * As many independent windows would tell as much about the mean as the windows of the shorter side
+ * do (those of an autoregressive process of this correlation).
+ */
+static double effective(const struct blocks *blocks)
+{
+	size_t count = blocks->count[0] < blocks->count[1] ? blocks->count[0] : blocks->count[1];
+
+	return (double)count * (1 - blocks->correlation) / (1 + blocks->correlation);
+}
+
+static void measure(const void *line, blocks_unit_fn *unit, const struct stats_run *runs,
+		    size_t run_count, size_t length, struct blocks *blocks)
+{
+	make(line, unit, runs, run_count, length, blocks);
+	blocks->correlation = stats_correlation(blocks->units, blocks->runs, blocks->run_count);
+}
+
+static double error_of(const struct blocks *blocks)
+{
+	struct stats_result result;
+
+	stats_compare(blocks->units, blocks->count[0], blocks->count[1], blocks->correlation, 0, 0,
+		      &result);
+	return result.error_of_effect;
+}
+
 void blocks_choose(const void *line, blocks_unit_fn *unit, const struct stats_run *runs,
 		   size_t run_count, size_t least, bool whole_runs, struct blocks *ret_blocks)
 {
 	size_t length = least ? least : 1;
 
-	ret_blocks->correlation = 0;
+	ret_blocks->correlation = ret_blocks->least_error = 0;
 	ret_blocks->has_drift = false;
 	if (whole_runs) {
 		make(line, unit, runs, run_count, ~(size_t)0 >> 1, ret_blocks);
 		return;
 	}
-	for (;; length *= 2) {
-		make(line, unit, runs, run_count, length, ret_blocks);
-		ret_blocks->correlation = stats_correlation(ret_blocks->units, ret_blocks->runs,
-							    ret_blocks->run_count);
-		if (ret_blocks->correlation <= CORRELATION_SMALL ||
-		    fewest(runs, run_count, length * 2) < ENOUGH_UNITS)
-			break;
+	measure(line, unit, runs, run_count, length, ret_blocks);
+	/* The shortest blocks are the most, and know the correlation best. */
+	ret_blocks->has_drift = ret_blocks->correlation > CORRELATION_SMALL &&
+				effective(ret_blocks) < EFFECTIVE_UNITS;
+	ret_blocks->least_error = error_of(ret_blocks);
+	while (ret_blocks->correlation > CORRELATION_SMALL &&
+	       fewest(runs, run_count, length * 2) >= ENOUGH_UNITS) {
+		length *= 2;
+		measure(line, unit, runs, run_count, length, ret_blocks);
 	}
-	ret_blocks->has_drift = ret_blocks->correlation > CORRELATION_DRIFT;
+	ret_blocks->has_drift |= ret_blocks->correlation > CORRELATION_DRIFT;
 }

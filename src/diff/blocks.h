@@ -20,6 +20,8 @@ struct blocks {
 	size_t run_count, count[2];
 	size_t length;	    /* bins a block */
 	double correlation; /* of neighbouring blocks that is left */
+	double least_error; /* of the effect: what the shortest blocks, and their correlation, say
+			     */
 	bool has_drift;	    /* which no length within reach removes: nothing can be concluded */
 };
 

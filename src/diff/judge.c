@@ -22,6 +22,11 @@
 
 /* --- one line --- */
 
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 struct judged {
 	struct stats_result result;
 	bool is_compared, has_drift, are_runs_apart;
@@ -59,7 +64,7 @@ static void look_at_runs(const struct judge_line *of, const struct stats_run *ru
 	judged->are_runs_apart = least[0] > most[1] || least[1] > most[0];
 	if (blocks.count[0] < 2 || blocks.count[1] < 2)
 		return;
-	stats_compare(blocks.units, blocks.count[0], blocks.count[1], 0, 1, &between);
+	stats_compare(blocks.units, blocks.count[0], blocks.count[1], 0, 0, 0, &between);
 	if (between.error_of_effect > judged->result.error_of_effect) {
 		judged->result.error_of_effect = between.error_of_effect;
 		judged->result.freedom = between.freedom;
@@ -78,8 +83,9 @@ static void compare(const struct diff *diff, struct diff_line *line, u64 permuta
 					     diff->runs[r].side};
 	blocks_choose(&of, judge_unit, runs, diff->run_count, least_bins(diff, line),
 		      diff->whole_runs, &blocks);
-	judged->is_compared = stats_compare(blocks.units, blocks.count[0], blocks.count[1],
-					    blocks.correlation, permutations, &judged->result);
+	judged->is_compared =
+		stats_compare(blocks.units, blocks.count[0], blocks.count[1], blocks.correlation,
+			      blocks.least_error, permutations, &judged->result);
 	judged->has_drift = blocks.has_drift;
 	judged->are_runs_apart = true;
 	line->block = diff->whole_runs ? 0 : (u32)blocks.length;
@@ -88,11 +94,6 @@ static void compare(const struct diff *diff, struct diff_line *line, u64 permuta
 }
 
 /* --- verdicts --- */
-
-static double larger(double a, double b)
-{
-	return a > b ? a : b;
-}
 
 /* What a change has to be at least, in the line's own unit, to matter. */
 static double material_of(const struct diff *diff, const struct diff_line *line)

@@ -301,7 +301,7 @@ static void estimate(const struct test *test, const struct sums part[2], double 
 }
 
 bool stats_compare(const struct stats_unit *units, size_t count0, size_t count1, double correlation,
-		   u64 permutations, struct stats_result *ret_result)
+		   double least_error, u64 permutations, struct stats_result *ret_result)
 {
 	struct stats_unit centered[STATS_UNITS_MAX];
 	struct sums part[2] = {{0}};
@@ -324,8 +324,14 @@ bool stats_compare(const struct stats_unit *units, size_t count0, size_t count1,
 	smallest = 1e-6 * fabs(mean);
 	test.floor = smallest * smallest;
 	estimate(&test, part, mean, inflation, ret_result);
-	if (count0 < STATS_UNITS_MIN || count1 < STATS_UNITS_MIN || part[0].work <= 0 ||
-	    part[1].work <= 0)
+	if (ret_result->error_of_effect > 0 && ret_result->error_of_effect < least_error) {
+		double by = least_error / ret_result->error_of_effect;
+
+		inflation *= by * by;
+		estimate(&test, part, mean, inflation, ret_result);
+	}
+	if (!permutations || count0 < STATS_UNITS_MIN || count1 < STATS_UNITS_MIN ||
+	    part[0].work <= 0 || part[1].work <= 0)
 		return false;
 	ways = stats_arrangements(test.count, count0, permutations + 1);
 	/* Of equal sides each arrangement has its mirror image, which is as extreme. */

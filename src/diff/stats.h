@@ -11,11 +11,13 @@
 
 #include "../../abi/types.h"
 
-#define STATS_UNITS_MAX	      256 /* of both sides */
-#define STATS_UNITS_MIN	      5	  /* of one side: below, no arrangement is rare enough */
-#define STATS_CONFIDENCE      0.95
-#define STATS_POWER	      0.80
-#define STATS_FALSE_DISCOVERY 0.01 /* of Benjamini-Hochberg: of A/A pairs, so many may err */
+#define STATS_UNITS_MAX	 256 /* of both sides */
+#define STATS_UNITS_MIN	 5   /* of one side: below, no arrangement is rare enough */
+#define STATS_CONFIDENCE 0.95
+#define STATS_POWER	 0.80
+#define STATS_FALSE_DISCOVERY                                                                      \
+	0.005 /* of Benjamini-Hochberg; so many A/A pairs have a false one                         \
+	       */
 
 /* What is exchanged between the sides: a value, and the work that it was for. */
 struct stats_unit {
@@ -53,12 +55,13 @@ double stats_correlation(const struct stats_unit *units, const struct stats_run 
 			 size_t run_count);
 
 /*
- * Units first of side 0, then of side 1, at most STATS_UNITS_MAX. Permutes at most so often; the
+ * Units first of side 0, then of side 1, at most STATS_UNITS_MAX. The error of the effect is at
+ * least least_error, if that is known otherwise. Permutes at most so often (0: estimates only); the
  * same numbers always give the same result. False: too few units, or no work; rates and errors are
  * set as far as they are known, and p is 1.
  */
 bool stats_compare(const struct stats_unit *units, size_t count0, size_t count1, double correlation,
-		   u64 permutations, struct stats_result *ret_result);
+		   double least_error, u64 permutations, struct stats_result *ret_result);
 
 /* In how many ways can `chosen` of `count` be chosen, up to a limit? */
 u64 stats_arrangements(size_t count, size_t chosen, u64 limit);
