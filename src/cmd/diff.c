@@ -242,7 +242,6 @@ static int run(struct options *options)
 int cmd_diff(int argc, char **argv)
 {
 	static struct options options;
-	bool whole;
 	int status = EXIT_OK;
 
 	if (parse(argc, argv, &options)) {
@@ -251,7 +250,8 @@ int cmd_diff(int argc, char **argv)
 	} else if (options.help) {
 		fputs(usage, stdout);
 	} else {
-		options.diff.columns = cmd_columns(&whole);
+		options.diff.columns = cmd_columns(&options.diff.whole);
+		options.diff.whole &= !options.diff.columns;
 		options.diff.run_count = options.count;
 		status = run(&options);
 	}

@@ -162,6 +162,7 @@ struct diff_warning {
 struct diff_options {
 	struct diff_per per;
 	bool json, force, color;
+	bool whole; /* names are not cut, however long */
 	int columns;
 	u32 top;	  /* rows of a table; 0: as usual */
 	double fail_over; /* share; < 0: not asked for */

@@ -10,7 +10,7 @@
 
 #define COLUMNS_USUAL  80
 #define COLUMNS_LEAST  60
-#define NUMBERS_WIDTH  48 /* of a row, before its name */
+#define NUMBERS_WIDTH  50 /* of a row, before its name */
 #define ROWS_USUAL     5  /* of a table; all that changed, up to twice as many */
 #define NAMES_SHOWN    3  /* runs of a side */
 #define SAME_CHANGE    0.15
@@ -229,7 +229,7 @@ static void row(const struct output *output, const struct diff_line *line)
 		[DIFF_INCONCLUSIVE] = '?', [DIFF_UNCHANGED] = '=', [DIFF_CHANGED] = '*'};
 	bool is_changed = line->verdict == DIFF_CHANGED;
 	char name[ROW_NAME_BYTES], mde[SHOW_BYTES], half[SHOW_BYTES];
-	int room = output->columns - NUMBERS_WIDTH;
+	int room = output->diff->options.whole ? ROW_NAME_BYTES : output->columns - NUMBERS_WIDTH;
 
 	show_short(output->diff, line, name, sizeof(name));
 	fprintf(output->out, "%s%c %9s %9s %8s %9s %7s  ", is_changed ? bold(output) : "",
@@ -336,8 +336,7 @@ int diff_print_text(const struct diff *diff, FILE *out)
 	verdict(&output);
 	fprintf(out, "\n  %s%9s %9s %8s %9s %7s%s\n", bold(&output), "A", "B", "change", "95 %",
 		"MDE", plain(&output));
-	fputs("  * changed  = unchanged  ? inconclusive; MDE: change that would be found in 4 of "
-	      "5\n",
+	fputs("  * changed, = unchanged, ? inconclusive; MDE: change that is found in 4 of 5\n",
 	      out);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		if (!(tables[i].tables & (1 << DIFF_LEDGER | 1 << DIFF_SERVICE)) ||

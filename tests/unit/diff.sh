@@ -16,7 +16,10 @@ exits() {
 	status=$?
 	[ "$status" -eq "$expected" ] || { echo "exit $status: $(cat "$dir/err")"; return 1; }
 }
-says() { exits "$1" "${@:3}" && grep -qF -- "$2" "$dir/out" "$dir/err" || { cat "$dir/out" "$dir/err"; return 1; }; }
+says() {
+	exits "$1" "${@:3}" || return
+	grep -qF -- "$2" "$dir/out" "$dir/err" || { cat "$dir/out" "$dir/err"; return 1; }
+}
 # diff_json A B [OPTION]...: JSON of two sessions, which has to follow its schema
 diff_json() {
 	exits 0 "$DWELL" diff --json "${@:3}" "$dir/$1" "$dir/$2" && tests/schema.py docs/diff.schema.json "$dir/out"
@@ -109,6 +112,18 @@ check "another build is named" says 0 "! /usr/bin/server is another build in" "$
 check "losses are told" says 0 "lost 4711 events" "$DWELL" diff "$dir/a.dwell" "$dir/lossy.dwell"
 check "durations that are far apart too" says 0 "! durations differ" "$DWELL" diff "$dir/a.dwell" "$dir/short.dwell"
 
+# CPUs that others use: made up as CPU time of threads that were not measured
+others() { sqlite3 "$dir/$1.dwell" "DELETE FROM cpus; INSERT INTO cpus SELECT id, 0, 1, 1000000000 - $2 FROM windows; INSERT INTO cpus SELECT id, 0, 3, $2 FROM windows"; }
+cp "$dir/a.dwell" "$dir/quiet.dwell"
+cp "$dir/slower.dwell" "$dir/disturbed.dwell"
+others quiet 100000000
+others disturbed 200000000
+check "another load of other processes is told" says 0 "! processes that were not measured used 10 % of the CPUs in A, 20 %" "$DWELL" diff "$dir/quiet.dwell" "$dir/disturbed.dwell"
+check "and no time is called changed" grep -q "No line changed" "$dir/out"
+check "but with --force" says 0 "cpu.user of server (web.service) rose" "$DWELL" diff --force "$dir/quiet.dwell" "$dir/disturbed.dwell"
+others disturbed 110000000
+check "nor without, if it differs by little" says 0 "cpu.user of server (web.service) rose" "$DWELL" diff "$dir/quiet.dwell" "$dir/disturbed.dwell"
+
 # Exit statuses
 check "--fail-over: 3 if a changed line got worse by more" says 3 "got worse by more than 5 %" "$DWELL" diff --fail-over 5% "$dir/a.dwell" "$dir/slower.dwell"
 check "0 if by less" exits 0 "$DWELL" diff --fail-over 50 "$dir/a.dwell" "$dir/slower.dwell"
@@ -117,7 +132,8 @@ check "0 if nothing changed" exits 0 "$DWELL" diff --fail-over 0 "$dir/a.dwell" 
 check "a wrong --fail-over is wrong usage" says 64 "--fail-over takes a share" "$DWELL" diff --fail-over much "$dir/a.dwell" "$dir/same.dwell"
 check "one session is wrong usage" says 64 "diff takes two sessions" "$DWELL" diff "$dir/a.dwell"
 check "so is a side without any" says 64 "both sides of --" "$DWELL" diff "$dir/a.dwell" --
-check "so are more than 64" says 64 "up to 64 sessions" "$DWELL" diff $(yes "$dir/a.dwell" | head -64) -- "$dir/a.dwell"
+mapfile -t many < <(yes "$dir/a.dwell" | head -64)
+check "so are more than 64" says 64 "up to 64 sessions" "$DWELL" diff "${many[@]}" -- "$dir/a.dwell"
 check "so is a part that is none" says 64 "as a part of a session" "$DWELL" diff "$dir/a.dwell@x" "$dir/same.dwell"
 check "a part without windows is an error" says 1 "no window of the session" "$DWELL" diff "$dir/a.dwell@500s-" "$dir/same.dwell"
 check "a file that is not there is an error" says 1 "cannot read" "$DWELL" diff "$dir/a.dwell" "$dir/nowhere.dwell"
