@@ -22,7 +22,7 @@ trap 'rm -rf "$work"' EXIT
 # record NAME [VARIABLE=VALUE]...: 499 Hz, so that a function that takes a tenth of a CPU has enough samples; with
 # real-time priority, so that what else runs here does not delay it
 record() {
-	SERVICE_SECONDS=$RUN_SECONDS timeout $((RUN_SECONDS * 3 + 30)) env "${@:2}" "$DWELL" run -q -F 499 -s block \
+	SERVICE_SECONDS=$RUN_SECONDS timeout $((RUN_SECONDS * 3 + 30)) env "${@:2}" "$DWELL" run -q -F 499 ${DISK:+-s block} \
 		-o "$work/$1" -- chrt -f 10 "$TOOLS/workloads/oracle" service >/dev/null
 }
 compare() { "$DWELL" diff --json ${FORCE:+--force} "$@" >"$work/out.json" 2>"$work/err"; }

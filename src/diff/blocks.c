@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks.h"
 
+#include <math.h>
+
 #define ENOUGH_UNITS	  8    /* of a side: longer blocks are not tried */
 #define CORRELATION_SMALL 0.25 /* what is left of it, the errors allow for */
 #define CORRELATION_DRIFT 0.6  /* what is above, they cannot */
-#define EFFECTIVE_UNITS	  6.0  /* of a side: windows that would tell as much by themselves */
+#define GAP_OVER_MOVES	  2.0
+#define EFFECTIVE_UNITS	  6.0 /* of a side: windows that would tell as much by themselves */
 
 /* A run as blocks of so many bins; the last one has what is left too. */
 static size_t add_run(const void *line, blocks_unit_fn *unit, const struct stats_run *run,
@@ -74,10 +77,35 @@ static double error_of(const struct blocks *blocks)
 	return result.error_of_effect;
 }
 
+/*
+ * Is the gap between the sides more than twice of what either of them moves by? Then no drift of
+ * theirs explains it.
+ */
+static bool is_far_apart(const struct blocks *blocks)
+{
+	double least[2] = {HUGE_VAL, HUGE_VAL}, most[2] = {-HUGE_VAL, -HUGE_VAL}, gap, moves;
+
+	for (size_t i = 0; i < blocks->count[0] + blocks->count[1]; i++) {
+		const struct stats_unit *unit = &blocks->units[i];
+		int side = i >= blocks->count[0];
+		double rate;
+
+		if (unit->work <= 0)
+			continue;
+		rate = unit->value / unit->work;
+		least[side] = rate < least[side] ? rate : least[side];
+		most[side] = rate > most[side] ? rate : most[side];
+	}
+	gap = least[1] > most[0] ? least[1] - most[0] : least[0] - most[1];
+	moves = most[0] - least[0] > most[1] - least[1] ? most[0] - least[0] : most[1] - least[1];
+	return gap > GAP_OVER_MOVES * moves;
+}
+
 void blocks_choose(const void *line, blocks_unit_fn *unit, const struct stats_run *runs,
 		   size_t run_count, size_t least, bool whole_runs, struct blocks *ret_blocks)
 {
 	size_t length = least ? least : 1;
+	bool are_far_apart;
 
 	ret_blocks->correlation = ret_blocks->least_error = 0;
 	ret_blocks->has_drift = false;
@@ -89,6 +117,7 @@ void blocks_choose(const void *line, blocks_unit_fn *unit, const struct stats_ru
 	/* The shortest blocks are the most, and know the correlation best. */
 	ret_blocks->has_drift = ret_blocks->correlation > CORRELATION_SMALL &&
 				effective(ret_blocks) < EFFECTIVE_UNITS;
+	are_far_apart = is_far_apart(ret_blocks);
 	ret_blocks->least_error = error_of(ret_blocks);
 	while (ret_blocks->correlation > CORRELATION_SMALL &&
 	       fewest(runs, run_count, length * 2) >= ENOUGH_UNITS) {
@@ -96,4 +125,5 @@ void blocks_choose(const void *line, blocks_unit_fn *unit, const struct stats_ru
 		measure(line, unit, runs, run_count, length, ret_blocks);
 	}
 	ret_blocks->has_drift |= ret_blocks->correlation > CORRELATION_DRIFT;
+	ret_blocks->has_drift &= !are_far_apart;
 }

@@ -9,7 +9,7 @@
 
 #include "judge.h"
 
-#define TESTED_PER_TABLE 150
+#define TESTED_PER_TABLE 60
 #define SAMPLES_MIN	 40 /* effective ones, of both sides */
 #define EVENTS_MIN	 40
 

@@ -77,7 +77,7 @@ static int on_window(sqlite3_stmt *row, void *context)
 
 	if (!reading->start_count)
 		reading->first_id = id;
-	if (id < reading->first_id || id - reading->first_id >= READING_WINDOWS_MAX)
+	if (id < reading->first_id || (u64)id - (u64)reading->first_id >= READING_WINDOWS_MAX)
 		return -ENOMEM;
 	at = (size_t)(id - reading->first_id);
 	for (; reading->start_count <= at; reading->start_count++)
@@ -138,13 +138,13 @@ static int choose_windows(struct reading *reading)
 			  windows.is_slice ? "the part that was asked for" : "it");
 		return -ENODATA;
 	}
-	if (windows.last - windows.first >= READING_WINDOWS_MAX)
+	if ((u64)windows.last - (u64)windows.first >= READING_WINDOWS_MAX)
 		return -ENOMEM;
 	run->first_window = windows.first;
 	run->last_window = windows.last;
 	run->window_count = (size_t)(windows.last - windows.first) + 1;
 	run->begin_ns = windows.begin_ns;
-	run->end_ns = windows.end_ns;
+	run->end_ns = windows.end_ns > windows.begin_ns ? windows.end_ns : windows.begin_ns;
 	return make_bins(reading);
 }
 

@@ -116,6 +116,9 @@ static void estimate(const struct diff *diff, struct diff_line *line, const stru
 	line->effect = result->effect;
 	line->low = result->effect - half;
 	line->high = result->effect + half;
+	/* Nothing takes less than no time. */
+	if (line->key.table != DIFF_THREAD && line->low < -result->rate[0])
+		line->low = -result->rate[0];
 	line->p = result->p;
 	line->scale = line->rate[0];
 	if (line->key.table == DIFF_THREAD) {

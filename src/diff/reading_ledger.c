@@ -178,7 +178,9 @@ static int on_ledger(sqlite3_stmt *row, void *context)
 	struct diff_key key = {.table = DIFF_LEDGER, .name = reader->states[state]};
 	int err;
 
-	if (!thread || thread->is_kernel || ns > NS_MOST || ns < -NS_MOST)
+	if (!thread || thread->is_kernel || ns > NS_MOST || ns < -NS_MOST ||
+	    window < reading->first_id ||
+	    (u64)window - (u64)reading->first_id >= reading->start_count)
 		return 0;
 	find_span(reading, thread, window);
 	if (window < reading->run->first_window || thread->span_first > reading->run->last_window)

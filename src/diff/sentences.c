@@ -12,6 +12,22 @@
 
 #define SENTENCE_LABEL 220
 
+/* A system call, or a function that waits, in which a thread has nothing to do. */
+static bool is_pause(const struct diff *diff, const struct diff_line *line)
+{
+	static const char *const names[] = {"clock_nanosleep", "nanosleep", "poll",	"ppoll",
+					    "epoll_",	       "select",    "pselect6", "wait4",
+					    "waitid",	       "pause",	    "__poll",	"__select"};
+	bool is_wait = line->key.table == DIFF_CALL ||
+		       ((line->key.table == DIFF_FUNCTION || line->key.table == DIFF_STACK) &&
+			line->key.kind != SAMPLE_CPU);
+
+	for (size_t i = 0; is_wait && i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(diff_text(diff, line->key.name), names[i], strlen(names[i])))
+			return line->key.measure != DIFF_TIMES;
+	return false;
+}
+
 bool diff_is_slack(const struct diff *diff, const struct diff_line *line)
 {
 	static const int slack[] = {STATE_UNATTRIBUTED,	   STATE_BLOCKED_IDLE,
@@ -19,7 +35,7 @@ bool diff_is_slack(const struct diff *diff, const struct diff_line *line)
 				    STATE_BLOCKED_STOPPED, STATE_BLOCKED_CHILD};
 
 	if (line->key.table > DIFF_PROCESS)
-		return false;
+		return is_pause(diff, line);
 	for (size_t i = 0; i < sizeof(slack) / sizeof(slack[0]); i++)
 		if (!strcmp(diff_text(diff, line->key.name), state_names[slack[i]]))
 			return true;
@@ -90,10 +106,9 @@ static bool goes_along(const struct diff_line *line, const struct diff_line *led
  * Where in the code: on a CPU a function's own time, else its total. Of a wait the stack, as the
  * innermost functions only say how it waits.
  */
-static const struct diff_line *top_code(const struct diff *diff, const struct diff_line *ledger)
+static const struct diff_line *top_code(const struct diff *diff, const struct diff_line *ledger,
+					bool is_cpu)
 {
-	const char *state = ledger ? diff_text(diff, ledger->key.name) : "cpu";
-	bool is_cpu = !strncmp(state, "cpu", 3);
 	const struct {
 		enum diff_table table;
 		enum diff_measure measure;
@@ -108,10 +123,23 @@ static const struct diff_line *top_code(const struct diff *diff, const struct di
 
 			if (line->key.table == (u32)wanted[is_cpu][w].table &&
 			    line->key.measure == (u32)wanted[is_cpu][w].measure &&
-			    (line->key.kind == SAMPLE_CPU) == is_cpu && goes_along(line, ledger))
+			    (line->key.kind == SAMPLE_CPU) == is_cpu && goes_along(line, ledger) &&
+			    !diff_is_slack(diff, line))
 				return line;
 		}
 	return NULL;
+}
+
+/* That of the ledger's line; without one, on a CPU first. */
+static const struct diff_line *code_of(const struct diff *diff, const struct diff_line *ledger)
+{
+	const struct diff_line *cpu = NULL;
+
+	if (ledger)
+		return top_code(diff, ledger,
+				!strncmp(diff_text(diff, ledger->key.name), "cpu", 3));
+	cpu = top_code(diff, NULL, true);
+	return cpu ? cpu : top_code(diff, NULL, false);
 }
 
 /* A call that was made more often is told by its count, not by the time that follows from it. */
@@ -133,7 +161,8 @@ static const struct diff_line *top_event(const struct diff *diff, const struct d
 		const struct diff_line *line = diff->order[i];
 
 		if (goes_along(line, ledger) && line->key.table >= DIFF_CALL &&
-		    line->key.measure <= DIFF_MEAN && !is_told_by_count(diff, line))
+		    line->key.measure <= DIFF_MEAN && !is_told_by_count(diff, line) &&
+		    !diff_is_slack(diff, line))
 			return line;
 	}
 	return NULL;
@@ -175,7 +204,7 @@ static void say_nothing(struct diff *diff)
 void diff_write_sentences(struct diff *diff)
 {
 	const struct diff_line *ledger = top_of_ledger(diff);
-	const struct diff_line *code = top_code(diff, ledger);
+	const struct diff_line *code = code_of(diff, ledger);
 	const struct diff_line *event = top_event(diff, ledger);
 
 	if (ledger)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A comparison for a terminal: what changed first, then its tables. */
-#include <inttypes.h>
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -33,6 +33,23 @@ static const char *plain(const struct output *output)
 	return output->diff->options.color ? "\033[0m" : "";
 }
 
+/* A number and its unit stay on one line. */
+static size_t word_length(const char *text)
+{
+	static const char *const units[] = {"%", "s", "ms", "us", "ns", "M"};
+	size_t length = strcspn(text, " ");
+
+	for (size_t i = 0; length && i < sizeof(units) / sizeof(units[0]); i++) {
+		const char *next = text + length + (text[length] == ' ');
+		size_t size = strcspn(next, " .,:;)");
+
+		if (isdigit((unsigned char)text[length - 1]) && size == strlen(units[i]) &&
+		    !strncmp(next, units[i], size))
+			return length + 1 + strcspn(next, " ");
+	}
+	return length;
+}
+
 /* A paragraph, wrapped; the first line begins with mark. */
 static void paragraph(const struct output *output, const char *mark, const char *text)
 {
@@ -40,7 +57,7 @@ static void paragraph(const struct output *output, const char *mark, const char 
 	bool is_first = true;
 
 	while (*text) {
-		size_t length = strcspn(text, " ");
+		size_t length = word_length(text);
 		char word[DIFF_TEXT_BYTES];
 		int width;
 

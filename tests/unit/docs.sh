@@ -49,7 +49,7 @@ has_all() {
 	return $bad
 }
 
-for command in run record trace report export doctor; do
+for command in run record trace report diff export doctor; do
 	options_of_help $command >"$work/help"
 	options_of_page $command >"$work/page"
 	options_of_code $command >"$work/code"
