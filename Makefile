@@ -284,7 +284,7 @@ install: $(B)/dwell $(if $(shell command -v lowdown),man)
 		[ ! -e $$page ] || install -D -m 644 $$page \
 			$(DESTDIR)$(PREFIX)/share/man/man1/$$(basename $$page); \
 	done
-	for schema in doctor doctor-session report; do \
+	for schema in diff doctor doctor-session report; do \
 		install -D -m 644 docs/$$schema.schema.json \
 			$(DESTDIR)$(PREFIX)/share/dwell/$$schema.schema.json; \
 	done
@@ -469,6 +469,7 @@ check-long:
 	BUILD=build tests/run tests/repeat.sh
 	BUILD=build SOAK_SECONDS=3600 tests/run tests/live/soak.sh
 	ROUNDS=3 $(MAKE) check-mysteries
+	BUILD=build tests/run tests/diff_pairs.sh
 	BUILD=build PREEMPT_SECONDS=60 tests/run tests/live/preempt.sh
 	BUILD=build REPLACED_PAUSE=1 tests/run tests/live/replaced.sh
 	BUILD=build FAIL_SAMPLE=0 tests/run tests/live/fail_nth.sh

@@ -35,6 +35,7 @@ static void print_help(FILE *out)
 	      "  sudo dwell record -a -d 10  where does the time of the host go?\n"
 	      "  sudo dwell top              watch it, second by second\n"
 	      "  dwell record -s help        list signals: disks, TCP, locks, ...\n"
+	      "  dwell diff a.dwell b.dwell  what changed from one session to another?\n"
 	      "  sudo dwell doctor           can dwell work on this host?\n"
 	      "  dwell run --help            print all options of a command\n\n"
 	      "  -h, --help    print this text\n"

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -27,23 +28,29 @@ int child_die_with_parent(void)
 	return prctl(PR_SET_PDEATHSIG, SIGKILL) ? -errno : 0;
 }
 
-/* What it does not need could be used against us: other files, and the terminal's input queue. */
-int child_leave_behind(int keep_fd, int other_keep_fd)
+static int by_number(const void *a, const void *b)
 {
-	int low = keep_fd < other_keep_fd ? keep_fd : other_keep_fd;
-	int high = keep_fd < other_keep_fd ? other_keep_fd : keep_fd;
-	const int keep[] = {STDERR_FILENO, low, high};
-	unsigned int from = 0;
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	return *(const int *)a - *(const int *)b;
+}
 
+/* What it does not need could be used against us: other files, and the terminal's input queue. */
+int child_leave_behind(const int *keep_fds, size_t count)
+{
+	int keep[CHILD_KEEP_MAX], null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	unsigned int from = STDERR_FILENO + 1;
+
+	if (count > CHILD_KEEP_MAX)
+		return -E2BIG;
 	if (setsid() < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0)
 		return -errno;
-	for (size_t i = 0; i < ARRAY_SIZE(keep); i++) {
+	memcpy(keep, keep_fds, count * sizeof(*keep));
+	qsort(keep, count, sizeof(*keep), by_number);
+	for (size_t i = 0; i < count; i++) {
 		unsigned int fd = (unsigned int)keep[i];
 
-		if (keep[i] < 0)
+		if (keep[i] <= STDERR_FILENO)
 			continue;
-		if (i > 0 && fd > from && close_range(from, fd - 1, 0))
+		if (fd > from && close_range(from, fd - 1, 0))
 			return -errno;
 		from = fd + 1;
 	}
@@ -87,7 +94,7 @@ int child_start(struct child *ret_child, void (*run)(int sock, void *context), v
 		if (!err)
 			err = silence();
 		if (!err)
-			err = child_leave_behind(pair[1], keep_fd);
+			err = child_leave_behind((int[]){pair[1], keep_fd}, 2);
 		if (err)
 			log_error("cannot start a helper process: %s", strerror(-err));
 		else

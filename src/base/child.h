@@ -6,6 +6,7 @@
 #ifndef DWELL_BASE_CHILD_H
 #define DWELL_BASE_CHILD_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "../../abi/types.h"
@@ -23,10 +24,11 @@ int child_start(struct child *ret_child, void (*run)(int sock, void *context), v
 		int keep_fd);
 
 /*
- * In a forked process: leaves the terminal and all that is open but stdout, stderr and these two
- * (-1: none); stdin is empty. 0 or -errno.
+ * In a forked process: leaves the terminal and all that is open but stdout, stderr and these, at
+ * most CHILD_KEEP_MAX (-1: none); stdin is empty. 0 or -errno.
  */
-int child_leave_behind(int keep_fd, int other_keep_fd);
+#define CHILD_KEEP_MAX 256
+int child_leave_behind(const int *keep_fds, size_t count);
 
 /* As the process list shows the caller: at most 15 bytes. */
 void child_set_name(const char *name);

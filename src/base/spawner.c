@@ -44,7 +44,7 @@ static void run_helper(const struct spawner *spawner, const struct spawner_role 
 	int err = child_die_with_parent();
 
 	if (!err) /* the spawner's own socket is not the helper's */
-		err = child_leave_behind(sock, spawner->keep_fd);
+		err = child_leave_behind((int[]){sock, spawner->keep_fd}, 2);
 	if (!err)
 		err = capabilities_keep(role->capabilities);
 	if (err)

@@ -23,6 +23,12 @@ bool cmd_common_option(int option);
 /* --color=auto|always|never, of what goes to stdout: 0, or -EINVAL, told. */
 int cmd_parse_color(const char *when, bool *ret_color);
 
+/*
+ * As wide as the terminal, 0: not known. Elsewhere as COLUMNS says, and no name need be cut
+ * (*ret_whole): whoever searches in a file or a pipe wants all of it.
+ */
+int cmd_columns(bool *ret_whole);
+
 /* "cpu.user", or "blocked" for all that begin so: 0, or -EINVAL, told with all that there are. */
 int cmd_parse_state(const char *option, const char *name, const char **ret_state);
 

@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "../base/log.h"
+#include "../base/text.h"
 #include "../model/profile.h"
 #include "../model/state.h"
 #include "cmd.h"
@@ -41,6 +43,18 @@ static bool terminal_has_color(void)
 
 	return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") &&
 	       !(terminal && !strcmp(terminal, "dumb"));
+}
+
+int cmd_columns(bool *ret_whole)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size = {0};
+	u64 wanted;
+
+	*ret_whole = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0;
+	if (*ret_whole && columns && !text_parse_u64(columns, 1, 10000, &wanted))
+		return (int)wanted;
+	return size.ws_col;
 }
 
 int cmd_parse_state(const char *option, const char *name, const char **ret_state)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../base/child.h"
+#include "../base/cleanup.h"
 #include "../base/log.h"
 #include "../base/memory.h"
 #include "../base/sandbox.h"
@@ -23,7 +24,8 @@
 struct job {
 	int (*run)(const void *context);
 	const void *context;
-	int db_fd, wal_fd;
+	const int *fds;
+	size_t fd_count;
 	struct fetch_request *fetch;
 	struct sandbox_notes *notes;
 };
@@ -47,7 +49,7 @@ static int leave_parent(const struct job *job)
 
 	if (err && err != -ENOENT)
 		return err;
-	return child_leave_behind(job->db_fd, job->wal_fd);
+	return child_leave_behind(job->fds, job->fd_count);
 }
 
 static void run_inside(const struct job *job)
@@ -92,10 +94,8 @@ static int start_child(struct reader_process *reader, const struct job *job)
 	return EXIT_FAILED;
 }
 
-int reader_process_start(struct reader_process *ret_reader, int (*run)(const void *context),
-			 const void *context, int db_fd, int wal_fd, struct fetch_request *fetch)
+static int start(struct reader_process *ret_reader, struct job job)
 {
-	struct job job = {run, context, db_fd, wal_fd, fetch, NULL};
 	int status;
 
 	*ret_reader = (struct reader_process){0};
@@ -110,6 +110,14 @@ int reader_process_start(struct reader_process *ret_reader, int (*run)(const voi
 		*ret_reader = (struct reader_process){0};
 	}
 	return status;
+}
+
+int reader_process_start(struct reader_process *ret_reader, int (*run)(const void *context),
+			 const void *context, int db_fd, int wal_fd, struct fetch_request *fetch)
+{
+	const int fds[] = {db_fd, wal_fd};
+
+	return start(ret_reader, (struct job){run, context, fds, ARRAY_SIZE(fds), fetch, NULL});
 }
 
 bool reader_process_is_running(const struct reader_process *reader)
@@ -152,6 +160,15 @@ int reader_process_run(int (*run)(const void *context), const void *context, int
 {
 	struct reader_process reader;
 	int status = reader_process_start(&reader, run, context, db_fd, wal_fd, fetch);
+
+	return status ? status : reader_process_wait(&reader);
+}
+
+int reader_process_run_all(int (*run)(const void *context), const void *context, const int *fds,
+			   size_t fd_count)
+{
+	struct reader_process reader;
+	int status = start(&reader, (struct job){run, context, fds, fd_count, NULL, NULL});
 
 	return status ? status : reader_process_wait(&reader);
 }

@@ -8,6 +8,7 @@
 #define DWELL_CMD_READER_PROCESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "../symbolize/fetched_names.h"
@@ -24,6 +25,11 @@ struct reader_process {
  */
 int reader_process_run(int (*run)(const void *context), const void *context, int db_fd, int wal_fd,
 		       struct fetch_request *fetch);
+
+/* The same with as many descriptors as there are sessions to read, -1 for those that are not there.
+ */
+int reader_process_run_all(int (*run)(const void *context), const void *context, const int *fds,
+			   size_t fd_count);
 
 /* The same in two steps: the caller goes on while the child reads. 0, or EXIT_FAILED, told. */
 int reader_process_start(struct reader_process *ret_reader, int (*run)(const void *context),

@@ -5,7 +5,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "../base/cleanup.h"
@@ -281,22 +280,6 @@ static int parse(int argc, char **argv, struct options *options)
 	return session_argument(argc, argv, "report", "dwell report FILE.dwell", &session);
 }
 
-/*
- * As wide as the terminal. Elsewhere as COLUMNS says, and no name is cut: whoever searches in a
- * file or a pipe wants all of it.
- */
-static void find_columns(struct report_options *options)
-{
-	const char *columns = getenv("COLUMNS");
-	struct winsize size = {0};
-	u64 wanted;
-
-	options->whole = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0;
-	options->columns = size.ws_col;
-	if (options->whole && columns && !text_parse_u64(columns, 1, 10000, &wanted))
-		options->columns = (int)wanted;
-}
-
 static int read_session(struct options *options)
 {
 	_cleanup_close_ int db_fd = -1, wal_fd = -1;
@@ -323,7 +306,7 @@ int cmd_report(int argc, char **argv)
 		fputs(usage, stdout);
 		return EXIT_OK;
 	}
-	find_columns(&options.report);
+	options.report.columns = cmd_columns(&options.report.whole);
 	options.report.session = options.path;
 	status = read_session(&options);
 	free(options.path);

@@ -67,12 +67,11 @@ static int parse_debuginfod(const char *time, struct fetch_request *ret_request)
 	return 0;
 }
 
-/* FILE@FROM-TO, unless a file has that very name. */
-static int parse_session(const char *text, const struct session_options *options)
+int session_parse(const char *text, char **ret_path, u64 *ret_from_ns, u64 *ret_to_ns)
 {
 	char *path = strdup(text), *at;
 
-	*options->path = path;
+	*ret_path = path;
 	if (!path) {
 		log_error("cannot read %s: not enough memory", text);
 		exit(EXIT_FAILED);
@@ -81,7 +80,7 @@ static int parse_session(const char *text, const struct session_options *options
 	if (!at || !access(path, F_OK))
 		return 0;
 	*at = '\0';
-	if (!report_parse_slice(at + 1, &options->part->from_ns, &options->part->to_ns))
+	if (!report_parse_slice(at + 1, ret_from_ns, ret_to_ns))
 		return 0;
 	log_error("cannot take '%s' as a part of a session: it is FROM-TO, with FROM before TO, as "
 		  "in "
@@ -171,7 +170,8 @@ int session_argument(int argc, char **argv, const char *command, const char *exa
 		     struct session_options *options)
 {
 	if (argc - optind == 1)
-		return parse_session(argv[optind], options);
+		return session_parse(argv[optind], options->path, &options->part->from_ns,
+				     &options->part->to_ns);
 	if (optind < argc)
 		log_error("%s takes one session, but got '%s' too", command, argv[optind + 1]);
 	else

@@ -42,4 +42,10 @@ int session_option(int option, struct session_options *options);
 int session_argument(int argc, char **argv, const char *command, const char *example,
 		     struct session_options *options);
 
+/*
+ * FILE or FILE@FROM-TO, unless a file has that very name: 0 or -EINVAL, told. *ret_path is the
+ * caller's to free, also after an error.
+ */
+int session_parse(const char *text, char **ret_path, u64 *ret_from_ns, u64 *ret_to_ns);
+
 #endif

@@ -82,6 +82,10 @@ class Case:
         self.words = re.sub(r"\s+", " ", self.text)
         meta = self.report["meta"]
         self.truth = Truth(work + "/truth", int(meta["started_ns"]), int(meta["ended_ns"]))
+        self.diff = None  # of those that are solved by a comparison
+        if os.path.exists(work + "/diff.json"):
+            with open(work + "/diff.json") as file:
+                self.diff = json.load(file)
         self.findings = self.report.get("findings", [])
         self.chains = self.report.get("chains", [])
         self.missing = []
@@ -180,6 +184,22 @@ class Case:
         self.need(False, f"no chain {comm} <- {' <- '.join(links)}; there are: "
                   f"{[chain.get('sentence') for chain in self.chains][:3]}")
         return None
+
+    def changed(self, table, name, measure):
+        """The line of a comparison that names the cause"""
+        lines = [line for line in self.diff["lines"] if line["verdict"] == "changed" and
+                 (line["table"], line["name"], line["measure"]) == (table, name, measure)]
+        names = sorted({line["name"] for line in self.diff["lines"] if line["verdict"] == "changed"})
+        if not self.need(lines, f"{table} {name} is not called changed; what is: {', '.join(names) or 'nothing'}"):
+            return None
+        for sentence in self.diff["verdict"]:
+            self.note(sentence)
+        self.has_cause = True
+        return lines[0]
+
+    def close(self, what, value, truth):
+        self.note(f"figure {what}: truth {number(truth)}, reported {number(value)}")
+        return self.need(abs(value - truth) <= TOLERANCE * abs(truth), f"{what} is {number(truth)}, reported {number(value)}")
 
     def verdict(self):
         if not self.missing:

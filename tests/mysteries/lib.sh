@@ -9,10 +9,12 @@
 #   $here    the mystery's folder in tests/mysteries
 #   $programs  where the Makefile puts the mysteries' programs
 #   target   an array: the command, for those that `dwell run` records
+#   before, after  arrays: the two commands, for those that `dwell diff` compares
 
 programs=${BUILD:-build}/tests/mysteries
 deferred=()
 target=()
+before=() after=()
 
 defer() { deferred+=("$(printf '%q ' "$@")"); }
 

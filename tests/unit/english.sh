@@ -6,7 +6,7 @@
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-for command in "" run record trace report export query doctor; do
+for command in "" $(sed -n 's/^COMMAND(\([a-z]*\),.*/\1/p' src/cmd/commands.def); do
 	# shellcheck disable=SC2086 # none, or one word
 	"$DWELL" $command --help >"$work/help-${command:-dwell}.txt"
 done
@@ -15,8 +15,8 @@ done
 check "help uses the field's terms" python3 tests/english.py "$work"/help-*.txt
 check "README, NEWS and docs use them" python3 tests/english.py README.md NEWS.md docs/*.md
 check "strings of commands, report, doctor and signals use them" \
-	python3 tests/english.py src/main.c src/cmd/*.[ch] src/cmd/*.def src/report/*.[ch] src/doctor/*.[ch] src/export/*.[ch] \
-	src/export/*.def signals/*/*.c records/*/*.c abi/*.def
+	python3 tests/english.py src/main.c src/cmd/*.[ch] src/cmd/*.def src/report/*.[ch] src/diff/*.[ch] src/doctor/*.[ch] src/export/*.[ch] \
+	src/export/*.def src/page/*.[ch] src/config/*.[ch] src/top/*.[ch] signals/*/*.c records/*/*.c abi/*.def
 check "messages of the other parts use them" \
 	python3 tests/english.py src/base/*.c src/capture/*.c src/engine/*.[ch] src/model/*.c src/store/*.c src/store/*.def src/symbolize/*.c src/worker/*.c
 

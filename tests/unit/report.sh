@@ -176,7 +176,7 @@ rows() { "$DWELL" report --top "$1" "$dir/causes.dwell" | sed -n '/^CPU by/,/^$/
 check "--top says how many rows a table has" eval '[ "$(rows 3)" -eq 4 ] && [ "$(rows 5)" -eq 6 ]'
 check "--top of nonsense is wrong usage" says 64 "--top takes" "$DWELL" report --top 0 "$run"
 fits() { exits 0 "$DWELL" "$@" && awk 'length($0) > 80 { print; bad = 1 } END { exit bad }' "$dir/out"; }
-for command in "" run record trace report export doctor; do
+for command in "" run record trace report diff export doctor; do
 	# shellcheck disable=SC2086 # none is none
 	check "dwell $command --help fits into 80 columns" fits $command --help
 done

@@ -3,8 +3,6 @@
 setup() {
 	say before 1
 	say after 128
-	# shellcheck disable=SC2034 # for diff, when it is there: the same service before and after
-	before=(env "TRUTH=$truth/before.log" "$programs/pages" 2000 1)
-	# shellcheck disable=SC2034
-	after=(env "TRUTH=$truth/after.log" "$programs/pages" 2000 128)
+	before=(env "TRUTH=$truth/before.log" "$programs/pages" 30000 1)
+	after=(env "TRUTH=$truth/after.log" "$programs/pages" 30000 128)
 }

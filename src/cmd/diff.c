@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../diff/diff.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/cleanup.h"
+#include "../base/log.h"
+#include "../base/text.h"
+#include "../store/reader.h"
+#include "cmd.h"
+#include "reader_process.h"
+#include "session_options.h"
+
+#define TOP_MAX 200
+
+static const char usage[] =
+	"Usage: dwell diff [OPTIONS] A[@FROM-TO] B[@FROM-TO]\n"
+	"       dwell diff [OPTIONS] A... -- B...\n"
+	"\n"
+	"Compare sessions: what changed from A to B, by how much, and how sure that is.\n"
+	"Each line is changed, unchanged or inconclusive, with the change that would have\n"
+	"been found. Several runs a side show how runs differ by themselves.\n"
+	"\n"
+	"  FILE@10s-1m      compare a part: the whole windows in it; also @1.5s-, @-500ms,\n"
+	"                   @10-20 (seconds); both sides may be parts of one file\n"
+	"  --per WHAT       divide by a unit of work: wall (default), cpu, or a count, as\n"
+	"                   in syscalls:accept4 or files:open\n"
+	"  --fail-over PCT  exit with 3 if a changed line got worse by more than this\n"
+	"  --force          compare even where it is not fair\n"
+	"  --top N          show N rows of each table (default: by table)\n"
+	"  --json           print JSON (schema dwell.diff/1) to stdout\n"
+	"  --color WHEN     auto (default), always or never; NO_COLOR is honoured\n"
+	"  -v, --verbose    print more to stderr\n"
+	"  -q, --quiet      print errors only to stderr\n"
+	"  -h, --help       print this text\n"
+	"\n"
+	"Exit status: 0 ok, 3 --fail-over was exceeded, 64 wrong usage, 1 failed. It needs\n"
+	"no privilege.\n"
+	"\n"
+	"Examples:\n"
+	"  dwell diff before.dwell after.dwell\n"
+	"  dwell diff server.dwell@0-30s server.dwell@60s-90s\n"
+	"  dwell diff --per syscalls:accept4 --fail-over 5% a1.dwell a2.dwell -- b*.dwell\n";
+
+struct argument {
+	char *path; /* ours */
+	u64 from_ns, to_ns;
+	int side;
+};
+
+struct options {
+	struct diff_options diff;
+	struct argument arguments[DIFF_RUNS_MAX];
+	size_t count;
+	int fds[2 * DIFF_RUNS_MAX];
+	bool help;
+};
+
+static const struct option longs[] = {
+	{"per", required_argument, NULL, 'p'}, {"fail-over", required_argument, NULL, 'f'},
+	{"force", no_argument, NULL, 'F'},     {"top", required_argument, NULL, 'n'},
+	{"json", no_argument, NULL, 'j'},      {"color", required_argument, NULL, 'c'},
+	{"verbose", no_argument, NULL, 'v'},   {"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},      {0},
+};
+
+static int parse_fail_over(struct options *options)
+{
+	char *end;
+	double percent = strtod(optarg, &end);
+
+	if (end != optarg && (!*end || !strcmp(end, "%")) && percent >= 0 && percent <= 1e6) {
+		options->diff.fail_over = percent / 100;
+		return 0;
+	}
+	log_error("--fail-over takes a share such as 5%%, not '%s'", optarg);
+	return -EINVAL;
+}
+
+static int parse_top(struct options *options)
+{
+	u64 top;
+
+	if (text_parse_u64(optarg, 1, TOP_MAX, &top)) {
+		log_error("--top takes a number from 1 to %d, not '%s'", TOP_MAX, optarg);
+		return -EINVAL;
+	}
+	options->diff.top = (u32)top;
+	return 0;
+}
+
+static int parse_option(int option, struct options *options)
+{
+	switch (option) {
+	case 'p':
+		return diff_parse_per(optarg, &options->diff.per);
+	case 'f':
+		return parse_fail_over(options);
+	case 'F':
+		options->diff.force = true;
+		return 0;
+	case 'n':
+		return parse_top(options);
+	case 'j':
+		options->diff.json = true;
+		return 0;
+	case 'c':
+		return cmd_parse_color(optarg, &options->diff.color);
+	case 'h':
+		options->help = true;
+		return 0;
+	}
+	return cmd_common_option(option) ? 0 : -EINVAL;
+}
+
+static int add_session(struct options *options, const char *text, int side)
+{
+	struct argument *argument = &options->arguments[options->count];
+
+	if (options->count == DIFF_RUNS_MAX) {
+		log_error("diff takes up to %d sessions", DIFF_RUNS_MAX);
+		return -EINVAL;
+	}
+	options->count++;
+	argument->side = side;
+	return session_parse(text, &argument->path, &argument->from_ns, &argument->to_ns);
+}
+
+/* Before "--" is A, behind it B; without one, the first is A, the second B. */
+static int parse_sessions(struct options *options, int argc, char **argv, int separator)
+{
+	size_t sides[2] = {0};
+	int last = separator ? separator : argc, err = 0;
+
+	if (!separator && last - optind != 2) {
+		log_error("diff takes two sessions, A and B, or several of each: "
+			  "dwell diff a1.dwell a2.dwell -- b1.dwell b2.dwell");
+		return -EINVAL;
+	}
+	for (int i = optind; !err && i < last; i++)
+		err = add_session(options, argv[i], !separator && i > optind);
+	for (int i = last + 1; !err && i < argc; i++)
+		err = add_session(options, argv[i], 1);
+	for (size_t i = 0; i < options->count; i++)
+		sides[options->arguments[i].side]++;
+	if (!err && (!sides[0] || !sides[1])) {
+		log_error("diff needs sessions on both sides of --");
+		err = -EINVAL;
+	}
+	return err;
+}
+
+static int parse(int argc, char **argv, struct options *options)
+{
+	int option, separator = 0, err = cmd_parse_color("auto", &options->diff.color);
+
+	(void)diff_parse_per("wall", &options->diff.per);
+	options->diff.fail_over = -1;
+	for (int i = 1; i < argc && !separator; i++)
+		separator = strcmp(argv[i], "--") ? 0 : i;
+	while (!err &&
+	       (option = getopt_long(separator ? separator : argc, argv, "hvq", longs, NULL)) != -1)
+		err = parse_option(option, options);
+	if (err || options->help)
+		return err;
+	return parse_sessions(options, argc, argv, separator);
+}
+
+/* --- in the process without privileges --- */
+
+static int read_all(const struct options *options, struct diff *diff)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < options->count; i++) {
+		const struct argument *argument = &options->arguments[i];
+		struct session *session;
+
+		err = session_open_fds(options->fds[2 * i], options->fds[2 * i + 1], argument->path,
+				       &session);
+		if (err)
+			return err;
+		err = diff_read(diff, session_db(session), argument->side, argument->path,
+				argument->from_ns, argument->to_ns);
+		session_close(session);
+	}
+	return err;
+}
+
+static void tell_refusal(const struct diff *diff)
+{
+	for (size_t i = 0; i < diff->warning_count; i++)
+		if (diff->warnings[i].is_refusal)
+			log_error("the comparison is not fair: %s", diff->warnings[i].text);
+	log_error("record both alike, or use --force");
+}
+
+static int compare(const void *context)
+{
+	const struct options *options = context;
+	static struct diff diff;
+	int err = diff_init(&diff, &options->diff), status;
+
+	if (!err)
+		err = read_all(options, &diff);
+	if (!err)
+		err = diff_judge(&diff);
+	if (err == -EPERM && diff.is_refused)
+		tell_refusal(&diff);
+	if (!err)
+		err = options->diff.json ? diff_print_json(&diff, stdout)
+					 : diff_print_text(&diff, stdout);
+	status = err ? EXIT_FAILED : diff.worse ? EXIT_OVER : EXIT_OK;
+	if (!err && diff.worse)
+		log_info("%zu changed line%s got worse by more than %g %%", diff.worse,
+			 diff.worse == 1 ? "" : "s", 100 * diff.options.fail_over);
+	diff_free(&diff);
+	return status;
+}
+
+static int run(struct options *options)
+{
+	int status = EXIT_OK;
+
+	for (size_t i = 0; i < 2 * DIFF_RUNS_MAX; i++)
+		options->fds[i] = -1;
+	for (size_t i = 0; status == EXIT_OK && i < options->count; i++)
+		if (session_open_files(options->arguments[i].path, &options->fds[2 * i],
+				       &options->fds[2 * i + 1]))
+			status = EXIT_FAILED;
+	if (status == EXIT_OK)
+		status = reader_process_run_all(compare, options, options->fds, 2 * options->count);
+	for (size_t i = 0; i < 2 * options->count; i++)
+		if (options->fds[i] >= 0)
+			close(options->fds[i]);
+	return status;
+}
+
+int cmd_diff(int argc, char **argv)
+{
+	static struct options options;
+	int status = EXIT_OK;
+
+	if (parse(argc, argv, &options)) {
+		fputs("Try 'dwell diff --help'.\n", stderr);
+		status = EXIT_USAGE;
+	} else if (options.help) {
+		fputs(usage, stdout);
+	} else {
+		options.diff.columns = cmd_columns(&options.diff.whole);
+		options.diff.whole &= !options.diff.columns;
+		options.diff.run_count = options.count;
+		status = run(&options);
+	}
+	for (size_t i = 0; i < options.count; i++)
+		free(options.arguments[i].path);
+	return status;
+}

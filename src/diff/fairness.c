@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Was the same measured in the same way? What would mislead is refused unless --force is given;
+ * what a reader has to know is a warning.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/cleanup.h"
+#include "diff.h"
+
+#define INCOMPLETE_APART 0.05 /* shares of incomplete stacks differ by more */
+#define INCOMPLETE_MUCH	 0.20
+#define OTHERS_APART	 0.05 /* of all CPUs */
+#define OTHERS_MUCH	 0.50 /* CPUs are full: how many wait for them, the share does not tell */
+#define DURATIONS_APART	 3.0
+#define STOLEN_MUCH	 0.05 /* of the CPUs' time, by the hypervisor */
+#define BUILDS_NAMED	 3
+#define COVERED_LITTLE	 0.99
+
+static void __attribute__((format(printf, 3, 4)))
+warn(struct diff *diff, bool is_refusal, const char *format, ...)
+{
+	struct diff_warning *warning;
+	va_list args;
+
+	diff->is_refused |= is_refusal;
+	if (diff->warning_count == DIFF_WARNINGS_MAX)
+		return;
+	warning = &diff->warnings[diff->warning_count++];
+	warning->is_refusal = is_refusal;
+	va_start(args, format);
+	vsnprintf(warning->text, sizeof(warning->text), format, args);
+	va_end(args);
+}
+
+static const char *shown(const char *text)
+{
+	return *text ? text : "none";
+}
+
+/* "a.dwell and b.dwell differ in ...": the first run that differs from the first one of all. */
+static void compare_texts(struct diff *diff)
+{
+	const struct diff_run *first = &diff->runs[0];
+	const struct {
+		size_t at;
+		const char *what;
+		bool is_refusal;
+	} facts[] = {
+		{offsetof(struct diff_run, machine), "machine type", true},
+		{offsetof(struct diff_run, tier), "tier (--tier)", true},
+		{offsetof(struct diff_run, kind), "command that recorded", true},
+		{offsetof(struct diff_run, kernel), "kernel", false},
+		{offsetof(struct diff_run, host), "host", false},
+		{offsetof(struct diff_run, signals), "signals (-s)", false},
+		{offsetof(struct diff_run, filter), "target (filter)", false},
+		{offsetof(struct diff_run, version), "version of dwell", false},
+	};
+
+	for (size_t f = 0; f < ARRAY_SIZE(facts); f++)
+		for (size_t r = 1; r < diff->run_count; r++) {
+			const struct diff_run *run = &diff->runs[r];
+			const char *a = (const char *)first + facts[f].at;
+			const char *b = (const char *)run + facts[f].at;
+
+			if (!strcmp(a, b))
+				continue;
+			warn(diff, facts[f].is_refusal, "%s differs: %s has %s, %s has %s",
+			     facts[f].what, first->name, shown(a), run->name, shown(b));
+			break;
+		}
+}
+
+static void compare_numbers(struct diff *diff)
+{
+	const struct diff_run *first = &diff->runs[0];
+	const struct {
+		size_t at;
+		const char *what;
+		bool is_refusal;
+	} facts[] = {
+		{offsetof(struct diff_run, freq), "sampling rate (Hz)", true},
+		{offsetof(struct diff_run, cpus), "number of CPUs", false},
+		{offsetof(struct diff_run, window_ns), "window length (ns)", false},
+		{offsetof(struct diff_run, min_block_ns), "--min-block (ns)", false},
+		{offsetof(struct diff_run, thinned), "thinning, one in N at most,", false},
+	};
+
+	for (size_t f = 0; f < ARRAY_SIZE(facts); f++)
+		for (size_t r = 1; r < diff->run_count; r++) {
+			const struct diff_run *run = &diff->runs[r];
+			u64 a, b;
+
+			memcpy(&a, (const char *)first + facts[f].at, sizeof(a));
+			memcpy(&b, (const char *)run + facts[f].at, sizeof(b));
+			if (a == b)
+				continue;
+			warn(diff, facts[f].is_refusal,
+			     "%s differs: %s has %" PRIu64 ", %s has %" PRIu64, facts[f].what,
+			     first->name, (uint64_t)a, run->name, (uint64_t)b);
+			break;
+		}
+}
+
+static double incomplete(const struct diff_run *run)
+{
+	return run->samples ? (double)run->incomplete / (double)run->samples : 0;
+}
+
+static double seconds(const struct diff_run *run)
+{
+	return (double)(run->end_ns - run->begin_ns) / 1e9;
+}
+
+static void compare_stacks(struct diff *diff)
+{
+	double least = 1, most = 0;
+	const struct diff_run *worst = NULL;
+
+	for (size_t r = 0; r < diff->run_count; r++) {
+		double share = incomplete(&diff->runs[r]);
+
+		least = share < least ? share : least;
+		if (share >= most) {
+			most = share;
+			worst = &diff->runs[r];
+		}
+	}
+	if (worst && most - least > INCOMPLETE_APART)
+		warn(diff, false,
+		     "incomplete stacks: %.0f %% of the samples in %s, %.0f %% in another session; "
+		     "totals of functions are too low there",
+		     100 * most, worst->name, 100 * least);
+	else if (worst && most > INCOMPLETE_MUCH)
+		warn(diff, false,
+		     "incomplete stacks: %.0f %% of the samples in %s; totals of functions are too "
+		     "low",
+		     100 * most, worst->name);
+}
+
+static void look_at_each(struct diff *diff)
+{
+	for (size_t r = 0; r < diff->run_count; r++) {
+		const struct diff_run *run = &diff->runs[r];
+		double cpu_s = seconds(run) * (double)run->cpus;
+
+		if (run->losses)
+			warn(diff, false, "%s lost %" PRIu64 " events; 'dwell report' lists them",
+			     run->name, (uint64_t)run->losses);
+		if (run->steps || run->least_covered < COVERED_LITTLE)
+			warn(diff, false,
+			     "%s was thinned to hold --max-overhead: %" PRIu64
+			     " steps, the least covered part was on for %.0f %% of the time",
+			     run->name, (uint64_t)run->steps, 100 * run->least_covered);
+		if (run->was_killed)
+			warn(diff, false, "%s has no end: its writer was killed", run->name);
+		if (cpu_s > 0 && (double)run->steal_ns / 1e9 > STOLEN_MUCH * cpu_s)
+			warn(diff, false, "the hypervisor took %.0f %% of the CPUs' time during %s",
+			     100 * (double)run->steal_ns / 1e9 / cpu_s, run->name);
+	}
+}
+
+/* CPUs that others use are waited for, and are slower where two share a core. */
+static void compare_others(struct diff *diff)
+{
+	double other[2] = {0}, all[2] = {0}, share[2];
+
+	for (size_t r = 0; r < diff->run_count; r++) {
+		other[diff->runs[r].side] += diff->runs[r].other_ns;
+		all[diff->runs[r].side] += diff->runs[r].cpus_ns;
+	}
+	if (all[0] <= 0 || all[1] <= 0)
+		return;
+	for (int i = 0; i < 2; i++)
+		share[i] = other[i] / all[i];
+	if (fabs(share[1] - share[0]) <= OTHERS_APART && share[0] <= OTHERS_MUCH &&
+	    share[1] <= OTHERS_MUCH)
+		return;
+	diff->others_disturb = true;
+	warn(diff, false,
+	     "processes that were not measured used %.0f %% of the CPUs in A, %.0f %% in B: times "
+	     "are inconclusive unless --force is given, or the whole host is recorded (-a)",
+	     100 * share[0], 100 * share[1]);
+}
+
+static void compare_durations(struct diff *diff)
+{
+	const struct diff_run *shortest = &diff->runs[0], *longest = &diff->runs[0];
+
+	for (size_t r = 1; r < diff->run_count; r++) {
+		if (seconds(&diff->runs[r]) < seconds(shortest))
+			shortest = &diff->runs[r];
+		if (seconds(&diff->runs[r]) > seconds(longest))
+			longest = &diff->runs[r];
+	}
+	if (seconds(longest) > DURATIONS_APART * seconds(shortest))
+		warn(diff, false, "durations differ: %s has %.1f s, %s has %.1f s", shortest->name,
+		     seconds(shortest), longest->name, seconds(longest));
+}
+
+/* --- builds --- */
+
+static int by_module(const void *a, const void *b)
+{
+	const struct diff_fact *x = a, *y = b;
+
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	return x->build_id < y->build_id ? -1 : x->build_id > y->build_id;
+}
+
+/* Has a run this file, and none of this build? */
+static bool has_another_build(const struct diff_run *run, const struct diff_fact *fact)
+{
+	bool has_module = false;
+
+	for (size_t i = 0; i < run->fact_count; i++) {
+		if (run->facts[i].module != fact->module)
+			continue;
+		if (run->facts[i].build_id == fact->build_id)
+			return false;
+		has_module = true;
+	}
+	return has_module;
+}
+
+static void compare_builds(struct diff *diff)
+{
+	const struct diff_run *a = &diff->runs[0], *b = NULL;
+	size_t differ = 0;
+
+	for (size_t r = 0; r < diff->run_count && !b; r++)
+		b = diff->runs[r].side ? &diff->runs[r] : NULL;
+	if (!b)
+		return;
+	if (a->fact_count)
+		qsort(a->facts, a->fact_count, sizeof(*a->facts), by_module);
+	for (size_t i = 0; i < a->fact_count; i++) {
+		if (!has_another_build(b, &a->facts[i]))
+			continue;
+		if (++differ <= BUILDS_NAMED)
+			warn(diff, false, "%s is another build in %s than in %s",
+			     diff_text(diff, a->facts[i].module), b->name, a->name);
+	}
+	if (differ > BUILDS_NAMED)
+		warn(diff, false, "%zu more files are of another build", differ - BUILDS_NAMED);
+}
+
+void diff_check_fairness(struct diff *diff)
+{
+	compare_texts(diff);
+	compare_numbers(diff);
+	look_at_each(diff);
+	compare_stacks(diff);
+	compare_others(diff);
+	compare_durations(diff);
+	compare_builds(diff);
+	if (diff->lines_no_room)
+		warn(diff, false, "%" PRIu64 " values are of lines beyond the limit of %d",
+		     (uint64_t)diff->lines_no_room, DIFF_LINES_MAX);
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Verdicts. docs/diff.md has the reasons for each number here.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/log.h"
+#include "judge.h"
+
+#define WHOLE_RUNS_MIN	 9    /* a side: with fewer there are too few arrangements of runs */
+#define FLOOR_FEW_RUNS	 0.05 /* two runs of the same program may differ by as much */
+#define BOUND_FEW_RUNS	 0.05
+#define BOUND_MANY_RUNS	 0.005
+#define MATERIAL_FEW	 1e-3 /* of wall time per unit of work */
+#define MATERIAL_MANY	 1e-4
+#define VALUE_MATERIAL	 0.1 /* of that, what a latency has to add up to */
+#define PERMUTATIONS_MIN 5000
+#define PERMUTATIONS_MAX 60000
+
+/* --- one line --- */
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+struct judged {
+	struct stats_result result;
+	bool is_compared, has_drift, are_runs_apart;
+};
+
+/* Bins that a block has at least: enough values for a percentile. */
+static size_t least_bins(const struct diff *diff, const struct diff_line *line)
+{
+	double events;
+
+	if (line->key.measure <= DIFF_MEAN)
+		return 1;
+	events = judge_events(diff, line) / (double)diff->bin_count;
+	return (size_t)ceil(judge_least_events[line->key.measure] / events);
+}
+
+/* With a few runs a side: what differs between runs counts too, and all of one side have to be
+ * beyond all of the other. */
+static void look_at_runs(const struct judge_line *of, const struct stats_run *runs,
+			 size_t run_count, struct judged *judged)
+{
+	static struct blocks blocks;
+	struct stats_result between;
+	double least[2] = {HUGE_VAL, HUGE_VAL}, most[2] = {-HUGE_VAL, -HUGE_VAL};
+
+	blocks_choose(of, judge_unit, runs, run_count, 1, true, &blocks);
+	for (size_t r = 0; r < run_count; r++) {
+		double rate =
+			blocks.units[r].work > 0 ? blocks.units[r].value / blocks.units[r].work : 0;
+		int side = runs[r].side;
+
+		least[side] = rate < least[side] ? rate : least[side];
+		most[side] = rate > most[side] ? rate : most[side];
+	}
+	judged->are_runs_apart = least[0] > most[1] || least[1] > most[0];
+	if (blocks.count[0] < 2 || blocks.count[1] < 2)
+		return;
+	stats_compare(blocks.units, blocks.count[0], blocks.count[1], 0, 0, 0, &between);
+	if (between.error_of_effect > judged->result.error_of_effect) {
+		judged->result.error_of_effect = between.error_of_effect;
+		judged->result.freedom = between.freedom;
+	}
+}
+
+static void compare(const struct diff *diff, struct diff_line *line, u64 permutations,
+		    struct judged *judged)
+{
+	static struct blocks blocks;
+	struct stats_run runs[DIFF_RUNS_MAX];
+	const struct judge_line of = {diff, line};
+
+	for (size_t r = 0; r < diff->run_count; r++)
+		runs[r] = (struct stats_run){diff->runs[r].first_bin, diff->runs[r].bin_count,
+					     diff->runs[r].side};
+	blocks_choose(&of, judge_unit, runs, diff->run_count, least_bins(diff, line),
+		      diff->whole_runs, &blocks);
+	judged->is_compared =
+		stats_compare(blocks.units, blocks.count[0], blocks.count[1], blocks.correlation,
+			      blocks.least_error, permutations, &judged->result);
+	judged->has_drift = blocks.has_drift;
+	judged->are_runs_apart = true;
+	line->block = diff->whole_runs ? 0 : (u32)blocks.length;
+	if (diff->run_count > 2 && !diff->whole_runs)
+		look_at_runs(&of, runs, diff->run_count, judged);
+}
+
+/* --- verdicts --- */
+
+/* What a change has to be at least, in the line's own unit, to matter. */
+static double material_of(const struct diff *diff, const struct diff_line *line)
+{
+	if (diff_is_time(line))
+		return diff->material;
+	if (diff_is_value(line) && !line->key.unit && line->events_per_work > 0)
+		return VALUE_MATERIAL * diff->material / line->events_per_work;
+	return 0;
+}
+
+static void estimate(const struct diff *diff, struct diff_line *line, const struct judged *judged)
+{
+	const struct stats_result *result = &judged->result;
+	double half =
+		stats_t_beyond(1 - STATS_CONFIDENCE, result->freedom) * result->error_of_effect;
+
+	line->rate[0] = result->rate[0];
+	line->rate[1] = result->rate[1];
+	line->effect = result->effect;
+	line->low = result->effect - half;
+	line->high = result->effect + half;
+	/* Nothing takes less than no time. */
+	if (line->key.table != DIFF_THREAD && line->low < -result->rate[0])
+		line->low = -result->rate[0];
+	line->p = result->p;
+	line->scale = line->rate[0];
+	if (line->key.table == DIFF_THREAD) {
+		double work = 0;
+
+		for (size_t r = 0; r < diff->run_count; r++)
+			for (size_t i = 0; !diff->runs[r].side && i < diff->runs[r].bin_count; i++)
+				work += diff->bins[diff->runs[r].first_bin + i].work;
+		line->scale = work > 0 ? (line->wait[0] + line->cpu[0]) / work : 0;
+	}
+	line->relative = line->scale > 0 ? line->effect / line->scale : HUGE_VAL;
+	line->relative_low = line->scale > 0 ? line->low / line->scale : -HUGE_VAL;
+	line->relative_high = line->scale > 0 ? line->high / line->scale : HUGE_VAL;
+}
+
+/* The effect that is found in four of five cases. */
+static double detectable(const struct diff *diff, const struct diff_line *line,
+			 const struct judged *judged, double floor)
+{
+	const struct stats_result *result = &judged->result;
+	double alone = STATS_FALSE_DISCOVERY / (double)(diff->tested ? diff->tested : 1);
+	double needed = larger(diff->threshold, alone);
+	double power = stats_t_beyond(2 * (1 - STATS_POWER), result->freedom);
+	double by_test, by_floor;
+
+	if (!judged->is_compared || judged->has_drift || result->least_p > needed)
+		return HUGE_VAL;
+	by_test = (stats_t_beyond(needed, result->freedom) + power) * result->error_of_effect;
+	by_floor = floor + (stats_t_beyond(1 - STATS_CONFIDENCE, result->freedom) + power) *
+				   result->error_of_effect;
+	return larger(larger(by_test, by_floor), material_of(diff, line));
+}
+
+/* Others had the CPUs: only what is counted per unit of work is the program's own. */
+static bool is_disturbed(const struct diff *diff, const struct diff_line *line)
+{
+	return diff->others_disturb && !diff->options.force && !diff->whole_runs &&
+	       !(line->key.measure == DIFF_TIMES && diff->options.per.kind == DIFF_PER_COUNT);
+}
+
+static void decide(const struct diff *diff, struct diff_line *line, const struct judged *judged)
+{
+	double size = larger(line->scale, line->rate[1]), material = material_of(diff, line);
+	double floor = diff->floor * size;
+	bool is_beyond = line->low > floor || line->high < -floor;
+
+	line->bound = larger(diff->bound * size, diff_is_time(line) ? material : 0);
+	line->mde = detectable(diff, line, judged, floor);
+	line->verdict = DIFF_INCONCLUSIVE;
+	line->reason = DIFF_BY_TEST;
+	if (!judged->is_compared)
+		line->reason = diff_is_value(line) ? DIFF_FEW_EVENTS : DIFF_FEW_WINDOWS;
+	else if (judged->has_drift)
+		line->reason = DIFF_DRIFTS;
+	else if (line->p <= diff->threshold && is_beyond && fabs(line->effect) >= material) {
+		line->reason = !judged->are_runs_apart	  ? DIFF_RUNS_OVERLAP
+			       : is_disturbed(diff, line) ? DIFF_OTHERS
+							  : DIFF_BY_TEST;
+		if (line->reason == DIFF_BY_TEST)
+			line->verdict = DIFF_CHANGED;
+	} else if (line->low > -line->bound && line->high < line->bound) {
+		line->verdict = DIFF_UNCHANGED;
+		line->reason = line->bound > diff->bound * size ? DIFF_BY_SIZE : DIFF_BY_TEST;
+	} else if (line->mde == HUGE_VAL) {
+		line->reason = DIFF_FEW_WINDOWS;
+	}
+}
+
+/* --- cost --- */
+
+static const struct diff_line *sibling(const struct diff *diff, const struct diff_line *line,
+				       enum diff_table table, enum diff_measure measure)
+{
+	struct diff_key key = line->key;
+
+	key.table = table;
+	key.measure = measure;
+	return hash_find(&diff->lines, &key);
+}
+
+static void rate_cost(const struct diff *diff, struct diff_line *line)
+{
+	const struct diff_line *of = NULL;
+
+	if (diff_is_time(line)) {
+		line->cost = fabs(line->effect);
+	} else if (diff_is_value(line)) {
+		line->cost = line->key.unit ? 0 : fabs(line->effect) * line->events_per_work;
+	} else if (line->key.table == DIFF_CALL) {
+		of = sibling(diff, line, DIFF_CALL, DIFF_TIME);
+	} else {
+		of = sibling(diff, line, DIFF_LATENCY, DIFF_MEAN);
+	}
+	/* A count costs what one of its events takes. */
+	if (of && of->key.table == DIFF_CALL && line->pooled > 0)
+		line->cost = fabs(line->effect) * of->pooled / line->pooled;
+	else if (of && of->events_per_work > 0)
+		line->cost = fabs(line->effect) * of->pooled / of->events_per_work;
+}
+
+static int by_cost(const void *a, const void *b)
+{
+	const struct diff_line *x = *(struct diff_line *const *)a;
+	const struct diff_line *y = *(struct diff_line *const *)b;
+
+	if ((x->verdict == DIFF_CHANGED) != (y->verdict == DIFF_CHANGED))
+		return x->verdict == DIFF_CHANGED ? -1 : 1;
+	/* What did not change is of interest by its size, not by its noise. */
+	if (x->verdict == DIFF_CHANGED && x->cost != y->cost)
+		return x->cost > y->cost ? -1 : 1;
+	if (x->verdict != DIFF_CHANGED && x->pooled != y->pooled)
+		return x->pooled > y->pooled ? -1 : 1;
+	return memcmp(&x->key, &y->key, sizeof(x->key));
+}
+
+static void count_verdicts(struct diff *diff)
+{
+	for (size_t i = 0; i < diff->order_count; i++) {
+		const struct diff_line *line = diff->order[i];
+
+		diff->by_verdict[line->verdict]++;
+		diff->worse += diff->options.fail_over >= 0 && line->verdict == DIFF_CHANGED &&
+			       line->effect > 0 && line->relative > diff->options.fail_over &&
+			       line->key.table != DIFF_THREAD && !diff_is_slack(diff, line);
+	}
+}
+
+/* --- all of it --- */
+
+static void choose_work(struct diff *diff)
+{
+	double wall = 0, work = 0;
+
+	for (size_t i = 0; i < diff->bin_count; i++) {
+		struct diff_bin *bin = &diff->bins[i];
+
+		bin->work = diff->options.per.kind == DIFF_PER_CPU     ? bin->cpu_s
+			    : diff->options.per.kind == DIFF_PER_COUNT ? bin->count
+								       : bin->wall_s;
+		wall += bin->wall_s;
+		work += bin->work;
+	}
+	diff->wall_per_work = work > 0 ? wall / work * 1e9 : 0;
+}
+
+static int check_work(const struct diff *diff)
+{
+	for (size_t r = 0; r < diff->run_count; r++) {
+		const struct diff_run *run = &diff->runs[r];
+		double work = 0;
+
+		for (size_t i = 0; i < run->bin_count; i++)
+			work += diff->bins[run->first_bin + i].work;
+		if (work > 0)
+			continue;
+		log_error(
+			"cannot compare per %s: %s has none. 'dwell report --signal' shows what a "
+			"session counts",
+			diff->options.per.unit, run->name);
+		return -ENODATA;
+	}
+	return 0;
+}
+
+static void choose_method(struct diff *diff)
+{
+	size_t runs[2] = {0};
+
+	for (size_t r = 0; r < diff->run_count; r++)
+		runs[diff->runs[r].side]++;
+	diff->whole_runs = runs[0] >= WHOLE_RUNS_MIN && runs[1] >= WHOLE_RUNS_MIN;
+	diff->floor = diff->whole_runs ? 0 : FLOOR_FEW_RUNS;
+	diff->bound = diff->whole_runs ? BOUND_MANY_RUNS : BOUND_FEW_RUNS;
+	diff->material = diff->wall_per_work * (diff->whole_runs ? MATERIAL_MANY : MATERIAL_FEW);
+}
+
+static int judge_lines(struct diff *diff)
+{
+	size_t count = diff->order_count;
+	double wanted = 1.5 * (double)count / STATS_FALSE_DISCOVERY;
+	u64 permutations = wanted < PERMUTATIONS_MIN   ? PERMUTATIONS_MIN
+			   : wanted > PERMUTATIONS_MAX ? PERMUTATIONS_MAX
+						       : (u64)wanted;
+	struct judged *judged = calloc(count + 1, sizeof(*judged));
+	double *p = calloc(2 * count + 1, sizeof(*p));
+
+	if (!judged || !p) {
+		free(judged);
+		free(p);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++) {
+		compare(diff, diff->order[i], permutations, &judged[i]);
+		estimate(diff, diff->order[i], &judged[i]);
+		diff->order[i]->is_tested = true;
+		p[i] = judged[i].has_drift ? 1 : judged[i].result.p;
+	}
+	diff->threshold = stats_discoveries(p, count, STATS_FALSE_DISCOVERY, p + count);
+	for (size_t i = 0; i < count; i++) {
+		decide(diff, diff->order[i], &judged[i]);
+		rate_cost(diff, diff->order[i]);
+	}
+	free(judged);
+	free(p);
+	return 0;
+}
+
+int diff_judge(struct diff *diff)
+{
+	int err;
+
+	choose_work(diff);
+	err = check_work(diff);
+	if (err)
+		return err;
+	diff_check_fairness(diff);
+	if (diff->is_refused && !diff->options.force)
+		return -EPERM;
+	choose_method(diff);
+	err = judge_choose_lines(diff);
+	if (!err)
+		err = judge_lines(diff);
+	if (err == -ENOMEM)
+		log_error("not enough memory to compare: take parts of the sessions, as "
+			  "FILE@10s-20s");
+	if (err)
+		return err;
+	qsort(diff->order, diff->order_count, sizeof(struct diff_line *), by_cost);
+	count_verdicts(diff);
+	diff_find_onsets(diff);
+	diff_write_sentences(diff);
+	return 0;
+}

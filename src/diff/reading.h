@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the parts of diff_read() share: the session that is being read, and adding to lines. The
+ * parts are one file each: tasks and the ledger, samples, system calls, series. Owns what it has
+ * of a session, until that is read.
+ */
+#ifndef DWELL_DIFF_READING_H
+#define DWELL_DIFF_READING_H
+
+#include "../store/windows.h"
+#include "diff.h"
+
+#define READING_TASKS_MAX 500000
+
+/* A process or a thread of a session, by names that other sessions have too. */
+struct reading_process {
+	u64 pid, start_ns; /* the key */
+	u32 comm, service;
+	bool is_kernel;
+};
+
+struct reading_thread {
+	u64 id; /* the key */
+	u64 begin_ns;
+	u32 process; /* index */
+	u32 comm;
+	bool is_kernel;
+	s64 last_window; /* of its rows in the ledger so far */
+	s64 span_first;	 /* its row of last_window covers from here on */
+	bool has_row;
+};
+
+struct reading {
+	struct diff *diff;
+	struct diff_run *run;
+	sqlite3 *db;
+	u64 *starts; /* of all windows of the session, by id from first_id on */
+	s64 first_id;
+	size_t start_count;
+	struct hash processes, threads;
+};
+
+#define READING_WINDOWS_MAX 1000000
+
+/* The bin of a window, or -1 if it is not in the part that is compared. */
+int reading_bin(const struct reading *reading, s64 window);
+
+/* A text's number; 0 if there is none, or no more room. */
+u32 reading_text(struct reading *reading, const char *text);
+u32 reading_column(struct reading *reading, sqlite3_stmt *row, int column);
+
+/* The line of this key, new or not; NULL: no more room, which is counted, or *err is -ENOMEM. */
+struct diff_line *reading_line(struct reading *reading, const struct diff_key *key, int *err);
+
+/* By pid and start; NULL: not known. */
+const struct reading_process *reading_process(const struct reading *reading, u64 pid, u64 start_ns);
+
+/* The parts, each 0 or -errno, told. */
+int reading_facts(struct reading *reading);
+int reading_tasks(struct reading *reading);
+int reading_ledger(struct reading *reading);
+int reading_calls(struct reading *reading);
+int reading_samples(struct reading *reading);
+int reading_series(struct reading *reading);
+
+#endif

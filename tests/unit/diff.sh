@@ -1,0 +1,142 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# `dwell diff` on sessions whose difference is known: verdicts, sizes, units of work, fairness, exit statuses; JSON
+# against its schema.
+. tests/lib.sh
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+make() { tests/sessions/compare.py "$dir/$1.dwell" "${@:2}"; }
+# exits STATUS COMMAND...
+exits() {
+	local expected=$1 status
+	shift
+	"$@" >"$dir/out" 2>"$dir/err"
+	status=$?
+	[ "$status" -eq "$expected" ] || { echo "exit $status: $(cat "$dir/err")"; return 1; }
+}
+says() {
+	exits "$1" "${@:3}" || return
+	grep -qF -- "$2" "$dir/out" "$dir/err" || { cat "$dir/out" "$dir/err"; return 1; }
+}
+# diff_json A B [OPTION]...: JSON of two sessions, which has to follow its schema
+diff_json() {
+	exits 0 "$DWELL" diff --json "${@:3}" "$dir/$1" "$dir/$2" && tests/schema.py docs/diff.schema.json "$dir/out"
+}
+# line TABLE NAME MEASURE FILTER: the line of the JSON that was last printed
+line() { jq -e "[.lines[] | select(.table == \"$1\" and .name == \"$2\" and .measure == \"$3\")][0] | $4" "$dir/out"; }
+# changed_by TABLE NAME MEASURE SHARE: by this share, within a fifth of it
+changed_by() { line "$1" "$2" "$3" ".verdict == \"changed\" and (.relative / $4 - 1 | fabs) < 0.2"; }
+none_changed() { jq -e '.summary.changed == 0' "$dir/out"; }
+
+make a seed=1
+make same seed=2
+make slower seed=3 cpu=1.1 render=1.2
+make lock seed=4 lock=1.5
+make lookups seed=5 calls=4
+make latency seed=6 latency=1.3
+make short seconds=4 seed=7
+make drifting seed=8 drift=0.4
+make later seed=9 seconds=60 cpu=1.3 from=30
+
+check "JSON follows its schema" diff_json a.dwell same.dwell
+check "the same load is unchanged: no line changed" none_changed
+check "and the largest line is unchanged, within 5 %" line process cpu.user time '.verdict == "unchanged" and .bound / .a < 0.053'
+check "and every line has its minimum detectable effect and interval" jq -e \
+	'[.lines[] | .low <= .effect and .effect <= .high and has("mde")] | all' "$dir/out"
+check "text says so" says 0 "No line changed" "$DWELL" diff "$dir/a.dwell" "$dir/same.dwell"
+
+check "10 % more CPU time: JSON follows its schema" diff_json a.dwell slower.dwell
+check "is found, and sized within 20 %" changed_by process cpu.user time 0.1
+check "so is the function that is 20 % slower" changed_by function render self 0.2
+check "and the other function is not called changed" line function parse self '.verdict != "changed"'
+check "nor are locks" line process blocked.lock time '.verdict != "changed"'
+check "the verdict names both" jq -e '(.verdict[0] | startswith("cpu.user of server (web.service) rose from")) and
+	(.verdict[1] | startswith("Self CPU time of render (server) rose from"))' "$dir/out"
+check "text fits into 80 columns" sh -c "test \$(COLUMNS=80 '$DWELL' diff '$dir/a.dwell' '$dir/slower.dwell' | LC_ALL=C.UTF-8 wc -L) -le 80"
+check "lock: JSON follows its schema" diff_json a.dwell lock.dwell
+check "waits for a lock are found, ranked first, and sized" sh -c "jq -e '.verdict[0] | startswith(\"blocked.lock of server\")' '$dir/out'"
+check "within 20 %" changed_by process blocked.lock time 0.5
+
+check "per unit of work: JSON follows its schema" diff_json a.dwell lookups.dwell --per syscalls:accept4
+check "one more call per request is one more" line syscall newfstatat count \
+	'.verdict == "changed" and (.a - 3 | fabs) < 1e-6 and (.b - 4 | fabs) < 1e-6'
+check "and the sentence has it" jq -e '.verdict[0] | startswith("Calls of newfstatat of server (web.service) rose from 3.00 to 4.00 per syscalls:accept4")' "$dir/out"
+check "per CPU time" diff_json a.dwell same.dwell --per cpu
+check "is per CPU time" jq -e '.per == "CPU s"' "$dir/out"
+check "per a signal's count" diff_json a.dwell same.dwell --per files:read
+check "requests are not there yet, which is wrong usage" says 64 "no requests yet" "$DWELL" diff --per requests "$dir/a.dwell" "$dir/same.dwell"
+check "what a session does not count is an error" says 1 "has none" "$DWELL" diff --per tcp:connect "$dir/a.dwell" "$dir/same.dwell"
+check "a wrong --per is wrong usage" says 64 "--per is wall, cpu or SIGNAL:WHAT" "$DWELL" diff --per hours "$dir/a.dwell" "$dir/same.dwell"
+
+check "latencies: JSON follows its schema" diff_json a.dwell latency.dwell
+check "the mean is found" changed_by latency "latency read" mean 0.3
+check "and the median" changed_by latency "latency read" p50 0.3
+
+check "four windows are too few" diff_json a.dwell short.dwell
+check "and nothing is called changed" none_changed
+check "nor detectable" jq -e '[.lines[] | .mde == null] | all' "$dir/out"
+check "a line that drifts within a run" diff_json a.dwell drifting.dwell
+check "is inconclusive, though its mean is 20 % higher" line process cpu.user time '.verdict == "inconclusive" and .relative > 0.1'
+
+# Parts of one file, and which line rose first
+check "parts of one file" diff_json later.dwell@0-20s later.dwell@35s-60s
+check "show the change" changed_by process cpu.user time 0.3
+check "and not what did not change" line process blocked.lock time '.verdict != "changed"'
+check "neighbouring parts have an order of onset" says 0 "ORDER OF ONSET" "$DWELL" diff "$dir/later.dwell@0-28s" "$dir/later.dwell@28s-60s"
+check "in the right window" grep -qE '^ +30\.0 s  cpu.user of ' "$dir/out"
+
+# Several runs a side
+for i in 1 2 3; do make "x$i" seed=$((20 + i)); make "y$i" seed=$((30 + i)) cpu=1.1; done
+check "three runs a side" says 0 "in 3 runs" "$DWELL" diff "$dir"/x?.dwell -- "$dir"/y?.dwell
+check "show the change" grep -q "cpu.user of server (web.service) rose" "$dir/out"
+for i in $(seq 10); do make "p$i" seed=$((100 + i)) seconds=10; make "q$i" seed=$((200 + i)) seconds=10 cpu=1.03; done
+check "ten runs a side: JSON follows its schema" sh -c "'$DWELL' diff --json '$dir'/p*.dwell -- '$dir'/q*.dwell >'$dir/out' && tests/schema.py docs/diff.schema.json '$dir/out'"
+check "runs are what is exchanged" jq -e '.method.whole_runs and .method.bound == 0.005' "$dir/out"
+check "and 3 % are found and sized" changed_by process cpu.user time 0.03
+
+# Fairness
+make freq seed=2 freq=49
+make tier seed=2 tier=A
+make kernel seed=2 kernel=6.19.0
+make build seed=2 build=bb
+make lossy seed=2
+sqlite3 "$dir/lossy.dwell" "INSERT INTO losses VALUES (3, 'ring_full', 4711)"
+check "another sampling rate is refused" says 1 "sampling rate (Hz) differs" "$DWELL" diff "$dir/a.dwell" "$dir/freq.dwell"
+check "without output" sh -c "! test -s '$dir/out'"
+check "--force compares" says 0 "! sampling rate (Hz) differs" "$DWELL" diff --force "$dir/a.dwell" "$dir/freq.dwell"
+check "another tier is refused" says 1 "tier (--tier) differs" "$DWELL" diff "$dir/a.dwell" "$dir/tier.dwell"
+check "another kernel is a warning" says 0 "! kernel differs: " "$DWELL" diff "$dir/a.dwell" "$dir/kernel.dwell"
+check "another build is named" says 0 "! /usr/bin/server is another build in" "$DWELL" diff "$dir/a.dwell" "$dir/build.dwell"
+check "losses are told" says 0 "lost 4711 events" "$DWELL" diff "$dir/a.dwell" "$dir/lossy.dwell"
+check "durations that are far apart too" says 0 "! durations differ" "$DWELL" diff "$dir/a.dwell" "$dir/short.dwell"
+
+# CPUs that others use: made up as CPU time of threads that were not measured
+others() { sqlite3 "$dir/$1.dwell" "DELETE FROM cpus; INSERT INTO cpus SELECT id, 0, 1, 1000000000 - $2 FROM windows; INSERT INTO cpus SELECT id, 0, 3, $2 FROM windows"; }
+cp "$dir/a.dwell" "$dir/quiet.dwell"
+cp "$dir/slower.dwell" "$dir/disturbed.dwell"
+others quiet 100000000
+others disturbed 200000000
+check "another load of other processes is told" says 0 "! processes that were not measured used 10 % of the CPUs in A, 20 %" "$DWELL" diff "$dir/quiet.dwell" "$dir/disturbed.dwell"
+check "and no time is called changed" grep -q "No line changed" "$dir/out"
+check "but with --force" says 0 "cpu.user of server (web.service) rose" "$DWELL" diff --force "$dir/quiet.dwell" "$dir/disturbed.dwell"
+others disturbed 110000000
+check "nor without, if it differs by little" says 0 "cpu.user of server (web.service) rose" "$DWELL" diff "$dir/quiet.dwell" "$dir/disturbed.dwell"
+
+# Exit statuses
+check "--fail-over: 3 if a changed line got worse by more" says 3 "got worse by more than 5 %" "$DWELL" diff --fail-over 5% "$dir/a.dwell" "$dir/slower.dwell"
+check "0 if by less" exits 0 "$DWELL" diff --fail-over 50 "$dir/a.dwell" "$dir/slower.dwell"
+check "0 if it got better" exits 0 "$DWELL" diff --fail-over 1% "$dir/lock.dwell" "$dir/a.dwell"
+check "0 if nothing changed" exits 0 "$DWELL" diff --fail-over 0 "$dir/a.dwell" "$dir/same.dwell"
+check "a wrong --fail-over is wrong usage" says 64 "--fail-over takes a share" "$DWELL" diff --fail-over much "$dir/a.dwell" "$dir/same.dwell"
+check "one session is wrong usage" says 64 "diff takes two sessions" "$DWELL" diff "$dir/a.dwell"
+check "so is a side without any" says 64 "both sides of --" "$DWELL" diff "$dir/a.dwell" --
+mapfile -t many < <(yes "$dir/a.dwell" | head -64)
+check "so are more than 64" says 64 "up to 64 sessions" "$DWELL" diff "${many[@]}" -- "$dir/a.dwell"
+check "so is a part that is none" says 64 "as a part of a session" "$DWELL" diff "$dir/a.dwell@x" "$dir/same.dwell"
+check "a part without windows is an error" says 1 "no window of the session" "$DWELL" diff "$dir/a.dwell@500s-" "$dir/same.dwell"
+check "a file that is not there is an error" says 1 "cannot read" "$DWELL" diff "$dir/a.dwell" "$dir/nowhere.dwell"
+echo "not a session" >"$dir/text.dwell"
+check "so is one that is no session" says 1 "not a dwell session" "$DWELL" diff "$dir/a.dwell" "$dir/text.dwell"
+finish
