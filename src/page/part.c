@@ -70,8 +70,8 @@ int part_end(struct part *part)
 		memset(part->rest + part->rest_count, 0, sizeof(part->rest) - part->rest_count);
 		put_three(part, part->rest, part->rest_count);
 	}
-	/* A stream in memory fails for want of it alone. */
-	if (part->out && fclose(part->out) && !part->err)
+	/* A stream in memory fails for want of it alone; at its end, text is NULL then. */
+	if (part->out && (ferror(part->out) | fclose(part->out) || !part->text) && !part->err)
 		part->err = -ENOMEM;
 	part->out = NULL;
 	return part->err;
