@@ -366,6 +366,10 @@ def main():
     if not os.access(os.path.join(options.build, "tests/fail_calls.so"), os.R_OK):
         sys.exit("run.py: there is no BUILD/tests/fail_calls.so: make all tests")
     commands = options.command or (READERS if options.session else ["run", "record"])
+    page = os.path.join(options.build, "gen/page_file.inc")
+    if "html" in commands and not (os.path.exists(page) and os.path.getsize(page)):
+        print("# SKIP html: this dwell is built without the page")
+        commands = [command for command in commands if command != "html"]
 
     with tempfile.TemporaryDirectory(prefix="fail_nth.") as base:
         session = os.path.join(base, SESSION)
