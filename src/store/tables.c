@@ -9,7 +9,7 @@
 const struct table store_tables[TABLE_COUNT] = {
 	[TABLE_META] = {.name = "meta",
 			.about = "fact about the run",
-		 .columns = "key TEXT PRIMARY KEY, value TEXT",
+			.columns = "key TEXT PRIMARY KEY, value TEXT",
 			.width = 2,
 			.continued = "(key) DO UPDATE SET value = CASE WHEN key = 'steal_ns' THEN "
 				     "CAST(value AS INTEGER) + "

@@ -53,7 +53,7 @@ static int copy_file(int from, int to)
 
 static void merge_inside(int to_fd, int from_fd)
 {
-	int err = child_leave_behind(to_fd, from_fd);
+	int err = child_leave_behind((int[]){to_fd, from_fd}, 2);
 
 	if (!err)
 		err = privileges_drop();

@@ -53,6 +53,7 @@ COMMANDS = {
     "report": ["report", "../" + SESSION],
     "json": ["report", "--json", "../" + SESSION],
     "stacks": ["report", "--stacks", "../" + SESSION],
+    "html": ["report", "--html", "-", "../" + SESSION],
     "pprof": ["export", "-f", "pprof", "../" + SESSION],
     "svg": ["export", "-f", "svg", "../" + SESSION],
     "speedscope": ["export", "-f", "speedscope", "../" + SESSION],
@@ -68,7 +69,7 @@ COMMANDS = {
     "fitness-json": ["doctor", "--json", "../" + SESSION],
 }
 # Of a session: the same output each time
-READERS = ["report", "json", "stacks", "pprof", "svg", "speedscope", "folded", "perfetto", "openmetrics", "jsonl",
+READERS = ["report", "json", "stacks", "html", "pprof", "svg", "speedscope", "folded", "perfetto", "openmetrics", "jsonl",
            "otlp_profiles", "otlp_metrics", "query", "filter", "fitness", "fitness-json"]
 
 ERRNOS = {
@@ -376,6 +377,10 @@ def main():
     if not os.access(os.path.join(options.build, "tests/fail_calls.so"), os.R_OK):
         sys.exit("run.py: there is no BUILD/tests/fail_calls.so: make all tests")
     commands = options.command or (READERS if options.session else ["run", "record"])
+    page = os.path.join(options.build, "gen/page_file.inc")
+    if "html" in commands and not (os.path.exists(page) and os.path.getsize(page)):
+        print("# SKIP html: this dwell is built without the page")
+        commands = [command for command in commands if command != "html"]
 
     with tempfile.TemporaryDirectory(prefix="fail_nth.") as base:
         session = os.path.join(base, SESSION)
