@@ -90,11 +90,15 @@ function drawPattern(pattern: Pattern, colour: string): CanvasPattern | string {
 	return context.createPattern(tile, "repeat") ?? colour;
 }
 
-/** Text cut to a width, with an ellipsis; empty if not even three characters fit. `unit` is the width of a character. */
-export function fitText(text: string, width: number, unit: number): string {
-	const room = Math.floor(width / unit);
-	if (text.length <= room) return text;
-	return room < 3 ? "" : `${text.slice(0, room - 1)}…`;
+/** Text cut to a width, with an ellipsis; empty if not even three characters fit. */
+export function fitText(context: CanvasRenderingContext2D, text: string, width: number): string {
+	let cut = text.length > 400 ? text.slice(0, 400) : text;
+	for (let shown = cut; cut.length >= 2; shown = `${cut}…`) {
+		const needed = context.measureText(shown).width;
+		if (needed <= width) return shown;
+		cut = cut.slice(0, Math.min(cut.length - 1, Math.floor((cut.length * width) / needed)));
+	}
+	return "";
 }
 
 /** Round steps for an axis of time that leave about `wanted` labels. */

@@ -3,9 +3,9 @@
 // Flame and icicle graphs of the selection: on-CPU, blocked, both together (wall clock), by state, and against a baseline;
 // the functions as a table.
 import { Children, Flame, type Box, type FlameLayer } from "../charts/flame";
-import { familyColour, look } from "../colours";
-import { addUp, byFunction, compare, matchedWeight, matching, weigh, type Comparison, type Weights } from "../data/call_tree";
-import { showsKernel, type Session, type Stacks } from "../data/session";
+import { changeColour, familyColour, look } from "../colours";
+import { addUp, byFunction, changeOf, compare, matchedWeight, matching, weigh, type Comparison, type Weights } from "../data/call_tree";
+import { isBusyOnly, showsKernel, type Session, type Stacks } from "../data/session";
 import { count, duration, percent, sampleError } from "../format";
 import { HOST, type Selection } from "../selection";
 import { Choice, fill, h } from "../ui/dom";
@@ -86,9 +86,9 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		weights = [weight];
 		layers = [{ title: `${title} ${duration(weight.sum)}`, colour: theme() === "light" ? "#e7e9ec" : "#30353b", total: addUp(stacks!.parent, weight.self), sum: weight.sum }];
 		if (isCompared(selection, mode) && baseline && baseStacks && baseSamples) {
-			comparison = session.memo(`baseline ${mode} ${selection.states.join()} ${showsKernel(selection)}`, () => {
+			comparison = session.memo(`baseline ${mode} ${selection.states.join()} ${showsKernel(selection)} ${isBusyOnly(selection)}`, () => {
 				const base = weigh(baseline, baseStacks, baseSamples, { ...selection, window: null, subject: HOST }, wants(mode));
-				return compare(session, stacks!, baseline, baseStacks, addUp(baseStacks.parent, base.self), base.self);
+				return compare(session, stacks!, baseline, baseStacks, addUp(baseStacks.parent, base.self), base);
 			});
 		}
 	}
@@ -96,11 +96,8 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	function change(selection: Selection): Float64Array | null {
 		if (!comparison) return null;
 		const seconds = session.windowNs(selection) / 1e9;
-		return Float64Array.from(layers[0].total, (ns, node) => {
-			const now = ns / seconds;
-			const before = comparison!.base[node];
-			return now + before > 0 ? (now - before) / Math.max(now, before) : 0;
-		});
+		const perSample = weights[0].sum / seconds / Math.max(1, weights[0].samples);
+		return Float64Array.from(layers[0].total, (ns, node) => changeOf(ns / seconds, perSample, comparison!.base[node], comparison!.perSample));
 	}
 
 	function zoomOf(selection: Selection): Box | null {
@@ -123,6 +120,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 			parts.push(`“${selection.search}” is in ${percent(share)} ± ${percent(sampleError(share, taken))} (${duration(matched)})`);
 		}
 		if (comparison) parts.push(`against the whole baseline, for each second; ${duration(comparison.onlyBase)} for each second of the baseline is in stacks that are not here`);
+		if (isBusyOnly(selection) && !selection.states.length && kindOf(session, selection) !== "cpu") parts.push("without waits for work (“all” shows them)");
 		if (selection.subject.kind === "host" && !showsKernel(selection)) parts.push("without the kernel's own threads");
 		if (flame.hidden) parts.push(`${count(flame.hidden)} boxes are not drawn`);
 		summary.textContent = sum > 0 ? `${parts.join(" · ")}. Click a box to zoom.` : "No samples of this kind in the selection.";
@@ -163,7 +161,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	}
 
 	function drawLooks(): void {
-		if (comparison) return fill(looks, colourKey("#d64030", "more"), colourKey("#2462cc", "less"));
+		if (comparison) return fill(looks, colourKey("#d64030", "more"), colourKey("#2462cc", "less"), colourKey(changeColour(0, theme()), "within the error of sampling"));
 		const used = [...new Set<number>(stacks!.functionLook as Iterable<number>)].sort((a, b) => a - b).map((id) => look(session.head.looks[id] ?? ""));
 		if (stacks!.inlined?.some((flag) => flag === 1)) used.push(look("inlined"));
 		fill(looks, ...used.map((entry) => colourKey(entry[theme()], entry.label)));

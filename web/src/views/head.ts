@@ -41,7 +41,7 @@ export function trustLine(head: Head): HTMLElement {
 		warnings.length ? h("ul", { class: "warnings" }, ...warnings.map((warning) => h("li", {}, warning))) : null,
 		h("ul", {}, ...trust.sentences.map((sentence) => h("li", {}, sentence))),
 		head.marks.length ? marks(head) : null,
-		head.limits.length ? h("ul", {}, ...head.limits.map((limit) => h("li", {}, limit.text))) : null,
+		head.limits.length ? h("ul", {}, ...head.limits.filter((limit) => limit.left_out > 0).map((limit) => h("li", {}, `not in this page: ${count(limit.left_out)} ${limit.text}`))) : null,
 		h("p", { class: "note" }, `Written by dwell ${head.dwell} from ${head.session.file}. Colours are the states of threads; every percentage has its base in its tooltip.`),
 	);
 }
