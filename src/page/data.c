@@ -29,6 +29,9 @@ static int on_window(sqlite3_stmt *row, void *context)
 	if (!place)
 		return -ENOMEM;
 	place->at = (u32)data->window_count - 1;
+	if (!place->at)
+		data->first_window = id;
+	data->is_counted &= id == data->first_window + (s64)place->at;
 	if (window)
 		window->begin_ns = page_time(data, query_count(row, 1));
 	else /* beyond the limit: they extend the last one */
@@ -86,7 +89,7 @@ int page_data_init(struct page_data *data, sqlite3 *db, const struct digest *dig
 {
 	int err;
 
-	*data = (struct page_data){.db = db, .digest = digest};
+	*data = (struct page_data){.db = db, .digest = digest, .is_counted = true};
 	strings_init(&data->names, PAGE_TEXT_MAX);
 	hash_init(&data->by_window, sizeof(struct window_place), sizeof(s64), DIGEST_ROWS_MAX);
 	hash_init(&data->by_start, sizeof(struct start_place), 2 * sizeof(u64), DIGEST_THREADS_MAX);
@@ -128,8 +131,12 @@ u32 page_name(struct page_data *data, const char *text)
 
 s32 page_window_at(const struct page_data *data, s64 id)
 {
-	const struct window_place *place = hash_find(&data->by_window, &id);
+	const struct window_place *place;
 
+	if (data->is_counted && id >= data->first_window &&
+	    (u64)(id - data->first_window) < data->window_count)
+		return (s32)(id - data->first_window);
+	place = hash_find(&data->by_window, &id);
 	if (place)
 		return (s32)place->at;
 	/* A row without its window is not lost, unless a part was asked for. */

@@ -70,6 +70,8 @@ struct page_data {
 	struct page_window *windows;
 	size_t window_count;
 	struct hash by_window; /* places of windows by their ids */
+	s64 first_window;
+	bool is_counted; /* ids count up from the first one: no need to look them up */
 	u64 window_ns;
 
 	/* Places in the page by the digest's indices; PAGE_NONE: not in it. */

@@ -151,24 +151,24 @@ static int on_row(sqlite3_stmt *row, void *context)
 	return add_slice(reader, &slice);
 }
 
-/* How many lines the groups have: known from the digest's sums. */
-static size_t count_lines(const struct page_data *data)
+/* How many lines the groups have: known from the digest's sums. 0 or -ENOMEM. */
+static int count_lines(const struct page_data *data, size_t *ret_count)
 {
 	const struct digest *digest = data->digest;
 	struct hash lines;
-	size_t count;
+	int err = 0;
 
 	hash_init(&lines, sizeof(struct grid_line), sizeof(struct grid_line), DIGEST_ROWS_MAX);
-	for (size_t i = 0; i < digest->causes.count; i++) {
+	for (size_t i = 0; !err && i < digest->causes.count; i++) {
 		const struct cause *cause = hash_item(&digest->causes, i);
 		const struct thread *thread = &digest->threads[cause->thread];
+		struct grid_line line = {(u32)data->group_at[thread->process], cause->state};
 
-		hash_add(&lines,
-			 &(struct grid_line){(u32)data->group_at[thread->process], cause->state});
+		err = hash_add(&lines, &line) ? 0 : -ENOMEM;
 	}
-	count = lines.count;
+	*ret_count = lines.count;
 	hash_free(&lines);
-	return count;
+	return err;
 }
 
 int ledger_time_read(struct page_data *data, struct ledger_time *time)
@@ -176,6 +176,7 @@ int ledger_time_read(struct page_data *data, struct ledger_time *time)
 	struct reader reader = {.data = data, .time = time};
 	size_t threads = data->digest->thread_count;
 	u32 windows = (u32)data->window_count;
+	size_t lines;
 	int err;
 
 	*time = (struct ledger_time){0};
@@ -183,7 +184,9 @@ int ledger_time_read(struct page_data *data, struct ledger_time *time)
 	buckets_init(&time->wakes, sizeof(struct wake_row), 2, 2, PAGE_WAKE_ROWS_MAX, windows);
 	err = grid_init(&time->host, STATE_LIMIT, windows);
 	if (!err)
-		err = grid_init(&time->groups, count_lines(data), windows);
+		err = count_lines(data, &lines);
+	if (!err)
+		err = grid_init(&time->groups, lines, windows);
 	reader.covered = calloc(threads + 1, sizeof(*reader.covered));
 	if (!reader.covered)
 		err = -ENOMEM;

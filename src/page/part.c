@@ -61,6 +61,8 @@ static void deflate_buffer(struct part *part, int flush)
 
 int part_end(struct part *part)
 {
+	bool is_short;
+
 	if (!part->err)
 		deflate_buffer(part, Z_FINISH);
 	if (part->is_open)
@@ -70,10 +72,14 @@ int part_end(struct part *part)
 		memset(part->rest + part->rest_count, 0, sizeof(part->rest) - part->rest_count);
 		put_three(part, part->rest, part->rest_count);
 	}
-	/* A stream in memory fails for want of it alone. */
-	if (part->out && fclose(part->out) && !part->err)
-		part->err = -ENOMEM;
+	if (!part->out)
+		return part->err;
+	/* A stream in memory fails for want of it alone; when it is closed, text is NULL then. */
+	is_short = ferror(part->out);
+	is_short |= fclose(part->out) || !part->text;
 	part->out = NULL;
+	if (is_short && !part->err)
+		part->err = -ENOMEM;
 	return part->err;
 }
 

@@ -109,6 +109,7 @@ void digest_free(struct digest *digest)
 		hash_free(hashes[i]);
 	profile_free(&digest->profile);
 	free(digest->sample_groups);
+	free(digest->dense_ids);
 	signals_free(&digest->signals);
 	free(digest->threads);
 	free(digest->processes);

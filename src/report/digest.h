@@ -261,7 +261,10 @@ struct digest {
 	struct hash causes; /* struct cause, by thread, longest first */
 	struct hash wakers; /* struct cause_waker */
 	struct hash groups; /* struct group */
-	struct hash by_id;  /* threads by their id in the session */
+	struct hash by_id;  /* threads by their id in the session, unless dense_ids has them */
+	u32 *dense_ids;	    /* 1 + index, by id from first_id on; NULL: ids are too far apart */
+	s64 first_id;
+	size_t id_count;
 	struct hash rivals; /* struct rival, by thread */
 	struct hash chains; /* struct chain_part */
 	struct hash loops;  /* struct loop */

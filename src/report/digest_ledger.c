@@ -79,8 +79,11 @@ static int add_waker(struct digest *digest, const struct cause *cause, sqlite3_s
 		.waker = (u32)query_u64(row, 6),
 		.waker_kind = (u32)query_u64(row, 7),
 	};
-	struct cause_waker *waker = hash_add(&digest->wakers, &key);
+	struct cause_waker *waker;
 
+	if (is_on_cpu(cause->state) && !key.waker && !key.waker_kind)
+		return 0; /* nobody ends that */
+	waker = hash_add(&digest->wakers, &key);
 	if (!waker)
 		return -ENOMEM;
 	add_signed(&waker->ns, row, 8);

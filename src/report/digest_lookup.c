@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Single answers from a digest: a thread, a name, a number of the session's own. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../base/clock.h"
@@ -64,23 +65,55 @@ struct thread_id {
 	u32 thread;
 };
 
+/*
+ * dwell numbers threads one after the other, so that an array finds them at once: each of millions
+ * of rows looks one up. Of a file with other numbers they are in the hash.
+ */
+static int index_dense(struct digest *digest)
+{
+	s64 first = digest->thread_count ? digest->threads[0].id : 0, last = first;
+
+	for (size_t i = 0; i < digest->thread_count; i++) {
+		first = digest->threads[i].id < first ? digest->threads[i].id : first;
+		last = digest->threads[i].id > last ? digest->threads[i].id : last;
+	}
+	if (first < 0 || (u64)(last - first) >= 4 * (u64)digest->thread_count + 1024)
+		return 0;
+	digest->id_count = (size_t)(last - first) + 1;
+	digest->first_id = first;
+	digest->dense_ids = calloc(digest->id_count, sizeof(u32));
+	if (!digest->dense_ids)
+		return -ENOMEM;
+	for (size_t i = 0; i < digest->thread_count; i++)
+		digest->dense_ids[digest->threads[i].id - first] = (u32)i + 1;
+	return 0;
+}
+
 int digest_index(struct digest *digest)
 {
+	int err = index_dense(digest);
+
 	hash_init(&digest->by_id, sizeof(struct thread_id), sizeof(s64), DIGEST_THREADS_MAX);
-	for (size_t i = 0; i < digest->thread_count; i++) {
+	for (size_t i = 0; !err && !digest->dense_ids && i < digest->thread_count; i++) {
 		struct thread_id *id = hash_add(&digest->by_id, &digest->threads[i].id);
 
 		if (!id)
 			return -ENOMEM;
 		id->thread = (u32)i;
 	}
-	return 0;
+	return err;
 }
 
 s64 digest_thread_by_id(const struct digest *digest, s64 id)
 {
-	const struct thread_id *found = hash_find(&digest->by_id, &id);
+	const struct thread_id *found;
 
+	if (digest->dense_ids) {
+		u64 at = (u64)id - (u64)digest->first_id;
+
+		return at < digest->id_count ? (s64)digest->dense_ids[at] - 1 : -1;
+	}
+	found = hash_find(&digest->by_id, &id);
 	return found ? (s64)found->thread : -1;
 }
 

@@ -45,7 +45,7 @@ static void add_place(struct finding *finding, const struct wait_context *contex
 	struct hot_function place;
 
 	if (hot_function_in_state(context->digest, context->wait->group, context->wait->state,
-				  in_kernel, &place))
+				  in_kernel, context->places, &place))
 		*context->err = -ENOMEM;
 	if (!*place.function)
 		return;
@@ -242,13 +242,18 @@ static void describe(const struct wait_context *context, struct findings *findin
 
 int find_waits(const struct digest *digest, struct findings *findings)
 {
+	struct hash places;
 	struct waits waits;
 	int err = waits_find(digest, &waits);
 
+	hot_functions_init(&places);
 	for (size_t i = 0; !err && i < waits.waits.count; i++) {
 		const struct wait *wait = hash_item(&waits.waits, i);
-		struct wait_context context = {
-			.digest = digest, .waits = &waits, .wait = wait, .err = &err};
+		struct wait_context context = {.digest = digest,
+					       .waits = &waits,
+					       .wait = wait,
+					       .err = &err,
+					       .places = &places};
 
 		if (percent(wait->ns, digest_span(digest)) < WORTH_SHARE || !wait->part_count)
 			continue;
@@ -265,6 +270,7 @@ int find_waits(const struct digest *digest, struct findings *findings)
 	}
 	if (!err)
 		find_pools(digest, &waits, findings);
+	hash_free(&places);
 	waits_free(&waits);
 	return err;
 }

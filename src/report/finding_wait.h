@@ -17,7 +17,8 @@ struct wait_context {
 	const struct waits *waits;
 	const struct wait *wait;
 	struct finding *finding;
-	int *err; /* set where there was no memory */
+	int *err;	     /* set where there was no memory */
+	struct hash *places; /* hot_function.h: where threads waited */
 };
 
 /* Culprits as evidence, each with its share of the whole. */

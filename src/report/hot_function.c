@@ -206,8 +206,8 @@ struct weight {
 	u64 ns;
 };
 
-int hot_function_in_state(const struct digest *digest, u32 group, u32 state, bool in_kernel,
-			  struct hot_function *ret_place)
+static int find_in_state(const struct digest *digest, u32 group, u32 state, bool in_kernel,
+			 struct hot_function *ret_place)
 {
 	const struct profile *profile = &digest->profile;
 	u32 kind = state <= STATE_CPU_SOFTIRQ ? SAMPLE_CPU : SAMPLE_BLOCKED;
@@ -248,5 +248,36 @@ int hot_function_in_state(const struct digest *digest, u32 group, u32 state, boo
 	if (best)
 		set(profile, (u32)best->function, best->ns, whole, ret_place);
 	hash_free(&weights);
+	return err;
+}
+
+/* Opens with its key. */
+struct known_place {
+	u32 group, state, in_kernel;
+	/* the key ends here */
+	struct hot_function place;
+};
+
+void hot_functions_init(struct hash *known)
+{
+	hash_init(known, sizeof(struct known_place), __builtin_offsetof(struct known_place, place),
+		  DIGEST_THREADS_MAX);
+}
+
+int hot_function_in_state(const struct digest *digest, u32 group, u32 state, bool in_kernel,
+			  struct hash *known, struct hot_function *ret_place)
+{
+	const u32 key[] = {group, state, in_kernel};
+	struct known_place *place = hash_find(known, key);
+	int err = 0;
+
+	if (place) {
+		*ret_place = place->place;
+		return 0;
+	}
+	err = find_in_state(digest, group, state, in_kernel, ret_place);
+	place = err ? NULL : hash_add(known, key);
+	if (place)
+		place->place = *ret_place;
 	return err;
 }

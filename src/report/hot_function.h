@@ -29,8 +29,13 @@ int hot_function_on_cpu(const struct digest *digest, u32 group, u32 tid, u32 sta
 int hot_function_in_call(const struct digest *digest, u32 group, const char *call, bool in_kernel,
 			 struct hot_function *ret_place);
 
-/* The function of the program, or with in_kernel of the kernel, in which most of a state was. */
+/*
+ * The function of the program, or with in_kernel of the kernel, in which most of a state was. Many
+ * waits are of one group and state: answers are kept in the hash, which hot_functions_init() makes
+ * and the caller frees.
+ */
 int hot_function_in_state(const struct digest *digest, u32 group, u32 state, bool in_kernel,
-			  struct hot_function *ret_place);
+			  struct hash *known, struct hot_function *ret_place);
+void hot_functions_init(struct hash *known);
 
 #endif

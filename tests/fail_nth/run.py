@@ -53,12 +53,13 @@ COMMANDS = {
     "report": ["report", "../" + SESSION],
     "json": ["report", "--json", "../" + SESSION],
     "stacks": ["report", "--stacks", "../" + SESSION],
+    "html": ["report", "--html", "-", "../" + SESSION],
     "pprof": ["export", "-f", "pprof", "../" + SESSION],
     "svg": ["export", "-f", "svg", "../" + SESSION],
     "speedscope": ["export", "-f", "speedscope", "../" + SESSION],
     "folded": ["export", "-f", "folded", "--kind", "cpu", "../" + SESSION],
 }
-READERS = ["report", "json", "stacks", "pprof", "svg", "speedscope", "folded"]  # of a session: the same output each time
+READERS = ["report", "json", "stacks", "html", "pprof", "svg", "speedscope", "folded"]  # the same output each time
 
 ERRNOS = {
     "open": ["EMFILE", "ENOMEM", "EIO", "EINTR"],
@@ -365,6 +366,10 @@ def main():
     if not os.access(os.path.join(options.build, "tests/fail_calls.so"), os.R_OK):
         sys.exit("run.py: there is no BUILD/tests/fail_calls.so: make all tests")
     commands = options.command or (READERS if options.session else ["run", "record"])
+    page = os.path.join(options.build, "gen/page_file.inc")
+    if "html" in commands and not (os.path.exists(page) and os.path.getsize(page)):
+        print("# SKIP html: this dwell is built without the page")
+        commands = [command for command in commands if command != "html"]
 
     with tempfile.TemporaryDirectory(prefix="fail_nth.") as base:
         session = os.path.join(base, SESSION)
