@@ -9,5 +9,5 @@ if ! command -v node >/dev/null || [ ! -d web/node_modules/esbuild ]; then
 fi
 check "the page's data, formats, selection and colours" sh -c 'cd web && timeout 60 node test/run.mjs'
 check "the lock file names no registry" sh -c '! grep -q "\"resolved\"" web/package-lock.json'
-check "no view makes elements out of text" sh -c '! grep -rnE "innerHTML|outerHTML|insertAdjacentHTML|document\.write" web/src'
+check "no view makes elements out of text" sh -c '! grep -rnE "\.(inner|outer)HTML|insertAdjacentHTML|document\.write" web/src'
 finish
