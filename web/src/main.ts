@@ -59,12 +59,13 @@ async function start(): Promise<void> {
 		)),
 		trustLine(head),
 	);
+	const found = findings(head, store);
 	const ledgerRoot = h("section", { class: "ledger", "aria-label": "Where the time went" });
 	const chips = h("div", { class: "chips", role: "status", "aria-label": "Selection" });
 	const tabBar = h("div", { class: "tabs", role: "tablist", "aria-label": "Why" });
 	const panels = h("div", { class: "panels" });
 	const again = h("footer", {}, h("h2", {}, "Run again"), h("p", {}, command(head.run_again)), h("p", { class: "note" }, `Session: ${head.session.file}. dwell ${head.dwell}. This page holds all of its data and loads nothing.`));
-	fill(root, header, h("main", {}, findings(head, store), ledgerRoot, h("section", { class: "why", "aria-label": "Why" }, chips, tabBar, panels)), again, help);
+	fill(root, header, h("main", {}, found.element, ledgerRoot, h("section", { class: "why", "aria-label": "Why" }, chips, tabBar, panels)), again, help);
 
 	const tabs: Tab[] = VIEWS.map((view, i) => {
 		const panel = h("div", { class: "panel", role: "tabpanel", id: `panel-${view.id}`, "aria-labelledby": `tab-${view.id}`, hidden: true });
@@ -140,6 +141,7 @@ async function start(): Promise<void> {
 		if (!session.exists(selection.subject)) selection = store.current = { ...selection, subject: HOST };
 		if (document.activeElement !== search) search.value = selection.search;
 		hideTip();
+		found.update(selection);
 		top.update(selection);
 		showChips(selection);
 		void showTab();
@@ -215,11 +217,11 @@ function dataSize(): number {
 
 function fillHelp(help: HTMLDialogElement, keys: Key[], page: Page): void {
 	help.append(
+		h("form", { method: "dialog" }, h("button", { class: "plain" }, "Close")),
 		h("h2", { id: "help-title" }, "Keys"),
 		h("dl", {}, ...keys.flatMap((key) => [h("dt", {}, h("kbd", {}, key.shown)), h("dd", {}, key.about)])),
 		h("p", {}, "Drag in the chart to select a window. Click a finding, a row or a name to select it. Back undoes. The address has the selection: a copied link opens the same view."),
 		h("h2", {}, "States"),
 		h("dl", {}, ...page.session.head.states.flatMap((state) => [h("dt", {}, state.name), h("dd", {}, state.meaning)])),
-		h("form", { method: "dialog" }, h("button", {}, "Close")),
 	);
 }

@@ -101,6 +101,15 @@ export function fitText(context: CanvasRenderingContext2D, text: string, width: 
 	return "";
 }
 
+/** A name that ends in a number, cut to a width: the number stays. */
+export function fitName(context: CanvasRenderingContext2D, name: string, width: number): string {
+	if (context.measureText(name).width <= width) return name;
+	const at = name.lastIndexOf(" ");
+	if (at < 0) return fitText(context, name, width);
+	const end = name.slice(at);
+	return fitText(context, name.slice(0, at), width - context.measureText(end).width) + end;
+}
+
 /** Round steps for an axis of time that leave about `wanted` labels. */
 export function timeStep(lengthNs: number, wanted: number): number {
 	const steps = [1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 2e7, 5e7, 1e8, 2e8, 5e8, 1e9, 2e9, 5e9, 1e10, 15e9, 3e10, 6e10, 12e10, 3e11, 6e11, 9e11, 18e11, 36e11, 72e11, 144e11, 288e11, 864e11];

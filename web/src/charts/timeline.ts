@@ -9,7 +9,7 @@ import { bucketAt } from "../data/time_grid";
 import { duration, moment, percent } from "../format";
 import { theme } from "../ui/theme";
 import { hideTip, showTip } from "../ui/tooltip";
-import { familyFill, fitText, FONT, ink, prepare, timeStep } from "./canvas";
+import { familyFill, fitName, FONT, ink, prepare, timeStep } from "./canvas";
 
 export const LANE = 18;
 const AXIS = 22;
@@ -78,7 +78,7 @@ export class Timeline {
 	}
 
 	private get left(): number {
-		return this.scroller.clientWidth < 600 ? 92 : 190;
+		return this.scroller.clientWidth < 600 ? 110 : 190;
 	}
 
 	private x(ns: number): number {
@@ -137,7 +137,7 @@ export class Timeline {
 		context.font = isChosen ? `600 12px ${FONT}` : `12px ${FONT}`;
 		context.fillStyle = colours.text;
 		context.textAlign = "left";
-		context.fillText(fitText(context, data.name(thread), this.left - 10), 4, y + LANE / 2);
+		context.fillText(fitName(context, data.name(thread), this.left - 10), 4, y + LANE / 2);
 		const { from, to } = data;
 		const cells = (to - from) * rows.states;
 		if (this.cells.length < cells) this.cells = new Float64Array(cells);

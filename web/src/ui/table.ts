@@ -43,6 +43,8 @@ const PRINTED_ROWS = 20;
 const OVERSCAN = 6;
 /** A table of up to so many rows is rendered whole, and its texts are wrapped; a longer one has rows of one height. */
 const WRAPPED_ROWS = 60;
+/** Characters from which on a text needs room to wrap. */
+const LONG_TEXT = 60;
 
 export class Table {
 	readonly element: HTMLElement;
@@ -179,6 +181,7 @@ export class Table {
 			else if (select) cell.append(h("button", { type: "button", class: "link", onclick: select }, text));
 			else cell.append(text);
 			if (!column.isNumber && text.length > 24) cell.title = text;
+			if (text.length > LONG_TEXT) cell.classList.add("long");
 			element.append(cell);
 		}
 		if (onRow) {

@@ -40,15 +40,18 @@ export function trustLine(head: Head): HTMLElement {
 		h("summary", {}, h("span", { class: isGood ? "dot good" : "dot fair", "aria-hidden": "true" }), h("b", {}, isGood ? "trust: good" : warnings.length ? `trust: ${count(warnings.length)} ${warnings.length === 1 ? "warning" : "warnings"}` : "trust: see details"), ` · ${facts.join(" · ")}`),
 		warnings.length ? h("ul", { class: "warnings" }, ...warnings.map((warning) => h("li", {}, warning))) : null,
 		h("ul", {}, ...trust.sentences.map((sentence) => h("li", {}, sentence))),
-		head.marks.length ? marks(head) : null,
+		marks(head),
 		head.limits.length ? h("ul", {}, ...head.limits.filter((limit) => limit.left_out > 0).map((limit) => h("li", {}, `not in this page: ${count(limit.left_out)} ${limit.text}`))) : null,
 		h("p", { class: "note" }, `Written by dwell ${head.dwell} from ${head.session.file}. Colours are the states of threads; every percentage has its base in its tooltip.`),
 	);
 }
 
-function marks(head: Head): HTMLElement {
-	const shown = head.marks.slice(0, 50);
-	const left = head.marks.length - shown.length;
+/** Losses and gaps one by one; steps of the overhead limit are among the warnings. */
+function marks(head: Head): HTMLElement | null {
+	const all = head.marks.filter((mark) => mark.kind !== "step");
+	const shown = all.slice(0, 50);
+	const left = all.length - shown.length;
+	if (!shown.length) return null;
 	return h(
 		"ul",
 		{},

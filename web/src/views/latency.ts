@@ -120,7 +120,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		chart.canvas.setAttribute("role", "img");
 		chart.canvas.setAttribute("aria-labelledby", "latency-summary");
 	}
-	const charts = h("div", { class: "pair" }, h("figure", {}, h("figcaption", {}, "Values, in the window"), histogram.canvas), h("figure", {}, h("figcaption", {}, "Time × value: darker is more"), heat.canvas));
+	const charts = h("div", { class: "pair" }, h("figure", {}, h("figcaption", {}, "Values, in the window"), histogram.canvas), h("figure", {}, h("figcaption", {}, "Time × value: the stronger the colour, the more values"), heat.canvas));
 	const noHistogram = h("p", { class: "note", hidden: true }, "This measure has no histogram: its sums and maxima are in the table.");
 	const seriesBox = h("div", {});
 	const tablesBox = h("div", { class: "latency-tables" });
