@@ -67,6 +67,13 @@ def check_ledger(parts, db, where):
     host = bucketed("ledger.host", parts["ledger"]["host"], head)
     by_group = bucketed("ledger.groups", parts["ledger"]["groups"], head)
     by_thread = bucketed("threads", parts["threads"], head)
+    if "busiest" in parts["threads"]:
+        busiest = bucketed("threads.busiest", parts["threads"]["busiest"], head)
+        expect(parts["threads"]["busiest"]["windows"] < parts["threads"]["windows"], "the busiest have no shorter buckets")
+        some = set(busiest["thread"])
+        expect(by(busiest["thread"], busiest["ns"]) ==
+               by(*zip(*[(thread, ns) for thread, ns in zip(by_thread["thread"], by_thread["ns"]) if thread in some])),
+               "the busiest threads have other sums than in all")
     within("ledger.groups.group", by_group["group"], groups)
     within("threads.thread", by_thread["thread"], threads)
     expect(by(host["state"], host["ns"]) == sums, f"ledger.host {by(host['state'], host['ns'])} is not SQL's {sums}")

@@ -115,6 +115,7 @@ void page_data_free(struct page_data *data)
 	free(data->thread_at);
 	free(data->process_at);
 	free(data->group_at);
+	free(data->is_busiest);
 	for (size_t i = 0; i < PART_COUNT; i++)
 		part_free(&data->parts[i]);
 }

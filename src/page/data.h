@@ -20,6 +20,8 @@
 #define PAGE_HOST_ROWS_MAX	120000
 #define PAGE_GROUP_ROWS_MAX	250000
 #define PAGE_THREAD_ROWS_MAX	400000
+#define PAGE_BUSIEST_MAX	400 /* threads with shorter buckets, where there are many threads */
+#define PAGE_BUSIEST_ROWS_MAX	250000
 #define PAGE_WAKE_ROWS_MAX	200000
 #define PAGE_NODES_MAX		600000
 #define PAGE_SAMPLE_ROWS_MAX	500000
@@ -76,6 +78,7 @@ struct page_data {
 
 	/* Places in the page by the digest's indices; PAGE_NONE: not in it. */
 	s32 *thread_at, *process_at, *group_at; /* the last two by process */
+	bool *is_busiest;			/* by thread of the digest */
 	u32 thread_count, process_count;
 	struct hash groups;   /* struct page_group */
 	struct hash by_start; /* threads by tid and start: as samples name them */

@@ -40,7 +40,7 @@ int page_write_ledger(struct page_data *data, struct part *part)
 	return err;
 }
 
-int page_write_threads(struct page_data *data, struct part *part)
+static void write_stretches(struct page_data *data, struct part *part, struct stretches *stretches)
 {
 	static const struct column columns[] = {
 		COLUMN("thread+", struct stretch_row, thread),
@@ -49,15 +49,26 @@ int page_write_threads(struct page_data *data, struct part *part)
 		COLUMN("state", struct stretch_row, state),
 		COLUMN("ns", struct stretch_row, ns),
 	};
-	struct stretches *stretches = &data->time->threads;
 
 	stretches_sort(stretches);
 	page_write_bucket(data, part, stretches->windows);
 	part_columns(part, columns, ARRAY_SIZE(columns), stretches->rows.items,
 		     sizeof(struct stretch_row), stretches->rows.count);
+}
+
+int page_write_threads(struct page_data *data, struct part *part)
+{
+	struct stretches *all = &data->time->threads, *busiest = &data->time->busiest;
+
+	write_stretches(data, part, all);
+	/* Shorter buckets, if that is what they are. */
+	if (busiest->rows.count && busiest->windows < all->windows) {
+		part_text(part, ",\"busiest\":");
+		write_stretches(data, part, busiest);
+		part_text(part, "}");
+	}
 	part_text(part, "}");
-	page_limit(data, "threads", stretches->rows.count, PAGE_THREAD_ROWS_MAX,
-		   stretches->left_out, "rows");
+	page_limit(data, "threads", all->rows.count, PAGE_THREAD_ROWS_MAX, all->left_out, "rows");
 	return 0;
 }
 

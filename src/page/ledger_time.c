@@ -72,6 +72,9 @@ static int add_slice(struct reader *reader, const struct slice *slice)
 	if (!err && data->thread_at[slice->thread] != PAGE_NONE)
 		err = stretches_add(&time->threads, slice->first, slice->count,
 				    (u32)data->thread_at[slice->thread], slice->state, slice->ns);
+	if (!err && data->is_busiest[slice->thread] && data->thread_count > PAGE_BUSIEST_MAX)
+		err = stretches_add(&time->busiest, slice->first, slice->count,
+				    (u32)data->thread_at[slice->thread], slice->state, slice->ns);
 	return err;
 }
 
@@ -181,6 +184,7 @@ int ledger_time_read(struct page_data *data, struct ledger_time *time)
 
 	*time = (struct ledger_time){0};
 	stretches_init(&time->threads, PAGE_THREAD_ROWS_MAX, windows);
+	stretches_init(&time->busiest, PAGE_BUSIEST_ROWS_MAX, windows);
 	buckets_init(&time->wakes, sizeof(struct wake_row), 2, 2, PAGE_WAKE_ROWS_MAX, windows);
 	err = grid_init(&time->host, STATE_LIMIT, windows);
 	if (!err)
@@ -205,5 +209,6 @@ void ledger_time_free(struct ledger_time *time)
 	grid_free(&time->host);
 	grid_free(&time->groups);
 	stretches_free(&time->threads);
+	stretches_free(&time->busiest);
 	buckets_free(&time->wakes);
 }

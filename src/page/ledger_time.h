@@ -21,7 +21,7 @@ struct wake_row {
 
 struct ledger_time {
 	struct grid host, groups;
-	struct stretches threads;
+	struct stretches threads, busiest;
 	struct buckets wakes;
 };
 

@@ -50,52 +50,65 @@ static int compare_weights(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* The weight that a thread needs so that no more than the limit are shown, and how many of just
- * that weight there is room for. */
-static int find_threshold(struct page_data *data, u64 *ret_weight, size_t *ret_room)
-{
-	const struct digest *digest = data->digest;
-	_cleanup_free_ u64 *weights = calloc(digest->thread_count + 1, sizeof(u64));
-	size_t count = 0, above = 0;
+/* The weight that a thread needs to be among the heaviest, and for how many of just that weight
+ * there is room. */
+struct threshold {
+	u64 weight;
+	size_t room;
+};
 
-	if (!weights)
-		return -ENOMEM;
-	for (size_t i = 0; i < digest->thread_count; i++)
-		if (is_shown(&digest->threads[i]))
-			weights[count++] = weight_of(digest, &digest->threads[i]);
-	*ret_weight = 0;
-	*ret_room = count;
-	if (count <= PAGE_THREADS_MAX)
-		return 0;
-	qsort(weights, count, sizeof(u64), compare_weights);
-	*ret_weight = weights[PAGE_THREADS_MAX - 1];
-	while (weights[above] > *ret_weight)
+static struct threshold find_threshold(const u64 *sorted, size_t count, size_t limit)
+{
+	struct threshold threshold = {0, count};
+	size_t above = 0;
+
+	if (count <= limit)
+		return threshold;
+	threshold.weight = sorted[limit - 1];
+	while (sorted[above] > threshold.weight)
 		above++;
-	*ret_room = PAGE_THREADS_MAX - above;
-	page_limit(data, "subjects.threads", PAGE_THREADS_MAX, PAGE_THREADS_MAX,
-		   count - PAGE_THREADS_MAX,
-		   "threads, those that ran least: their time is in their groups");
-	return 0;
+	threshold.room = limit - above;
+	return threshold;
+}
+
+static bool passes(struct threshold *threshold, u64 weight)
+{
+	if (weight < threshold->weight || (weight == threshold->weight && !threshold->room))
+		return false;
+	threshold->room -= weight == threshold->weight;
+	return true;
 }
 
 static int place_threads(struct page_data *data)
 {
 	const struct digest *digest = data->digest;
-	u64 least;
-	size_t room;
-	int err = find_threshold(data, &least, &room);
+	_cleanup_free_ u64 *weights = calloc(digest->thread_count + 1, sizeof(u64));
+	_cleanup_free_ u64 *sorted = calloc(digest->thread_count + 1, sizeof(u64));
+	struct threshold shown, busiest;
+	size_t count = 0;
 
-	for (size_t i = 0; !err && i < digest->thread_count; i++) {
-		const struct thread *thread = &digest->threads[i];
-		u64 weight = weight_of(digest, thread);
-
+	if (!weights || !sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < digest->thread_count; i++) {
+		weights[i] = weight_of(digest, &digest->threads[i]);
+		if (is_shown(&digest->threads[i]))
+			sorted[count++] = weights[i];
+	}
+	if (count)
+		qsort(sorted, count, sizeof(u64), compare_weights);
+	shown = find_threshold(sorted, count, PAGE_THREADS_MAX);
+	busiest = find_threshold(sorted, count, PAGE_BUSIEST_MAX);
+	for (size_t i = 0; i < digest->thread_count; i++) {
 		data->thread_at[i] = PAGE_NONE;
-		if (!is_shown(thread) || weight < least || (weight == least && !room))
+		if (!is_shown(&digest->threads[i]) || !passes(&shown, weights[i]))
 			continue;
-		room -= weight == least;
+		data->is_busiest[i] = passes(&busiest, weights[i]);
 		data->thread_at[i] = (s32)data->thread_count++;
 	}
-	return err;
+	page_limit(data, "subjects.threads", data->thread_count, PAGE_THREADS_MAX,
+		   count - data->thread_count,
+		   "threads, those that ran least: their time is in their groups");
+	return 0;
 }
 
 /* Every process with a thread in the page is in it, and others while there is room. */
@@ -166,7 +179,8 @@ int subjects_find(struct page_data *data)
 	data->thread_at = calloc(digest->thread_count + 1, sizeof(s32));
 	data->process_at = calloc(digest->process_count + 1, sizeof(s32));
 	data->group_at = calloc(digest->process_count + 1, sizeof(s32));
-	if (!data->thread_at || !data->process_at || !data->group_at)
+	data->is_busiest = calloc(digest->thread_count + 1, sizeof(bool));
+	if (!data->thread_at || !data->process_at || !data->group_at || !data->is_busiest)
 		return -ENOMEM;
 	err = place_threads(data);
 	for (size_t i = 0; !err && i < digest->process_count; i++) {
