@@ -4,7 +4,7 @@
 import "./style.css";
 import { Session } from "./data/session";
 import { hasPart } from "./data/inflate";
-import { HOST, SelectionStore, shiftWindow, zoomOut, type Selection } from "./selection";
+import { changed, formatFragment, HOST, SelectionStore, shiftWindow, zoomOut, type Selection } from "./selection";
 import { longDuration, moment } from "./format";
 import { command, fill, h } from "./ui/dom";
 import { listen, type Key } from "./ui/keys";
@@ -24,7 +24,7 @@ interface Tab {
 	opening: Promise<void> | null;
 	renderer: Renderer | null;
 	/** The selection that the panel shows. */
-	shown: Selection | null;
+	shown: string | null;
 }
 
 /** Up to this size of data, all views are prepared once the page is idle. */
@@ -96,6 +96,7 @@ async function start(): Promise<void> {
 		tab.opening ??= tab.view.open(tab.panel, page).then(
 			(renderer) => {
 				tab.renderer = renderer;
+				tab.button.classList.toggle("no-data", !renderer);
 				if (!renderer) tab.panel.append(emptyView(head, tab.view.id, tab.view.emptyText));
 			},
 			(error: unknown) => {
@@ -117,8 +118,10 @@ async function start(): Promise<void> {
 		if (!tab.opening) tab.panel.classList.add("waiting");
 		await prepareTab(tab);
 		tab.panel.classList.remove("waiting");
-		if (tab !== current() || tab.shown === store.current) return;
-		tab.shown = store.current;
+		// Which rows the ledger has is nothing to a tab.
+		const wanted = formatFragment(changed(store.current, { options: { rows: null } }));
+		if (tab !== current() || tab.shown === wanted) return;
+		tab.shown = wanted;
 		tab.renderer?.update(store.current);
 	}
 

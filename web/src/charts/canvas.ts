@@ -4,6 +4,8 @@
 import { FAMILIES, familyColour, type Pattern, type Theme } from "../colours";
 import { theme, usesPatterns } from "../ui/theme";
 
+const SMALL_PIXELS = 20_000;
+
 /** Sets the canvas to a size in CSS pixels, and gives a cleared context that is scaled for the screen. */
 export function prepare(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
 	const scale = Math.max(1, Math.min(3, devicePixelRatio || 1));
@@ -15,7 +17,8 @@ export function prepare(canvas: HTMLCanvasElement, width: number, height: number
 		canvas.style.width = `${width}px`;
 		canvas.style.height = `${height}px`;
 	}
-	const context = canvas.getContext("2d") as CanvasRenderingContext2D;
+	// Small pictures are many: they are cheaper without the graphics processor.
+	const context = canvas.getContext("2d", { willReadFrequently: w * h < SMALL_PIXELS }) as CanvasRenderingContext2D;
 	context.setTransform(scale, 0, 0, scale, 0, 0);
 	context.clearRect(0, 0, width, height);
 	return context;

@@ -24,15 +24,13 @@ export function weigh(session: Session, stacks: Stacks, samples: Rows, selection
 	const states = session.shownStates(selection);
 	const withKernel = showsKernel(selection);
 	const kernel = session.thread.kernel;
-	const accepted = new Map<number, boolean>();
+	// By kind and state, 1 if wanted: asked once each, not once a row.
+	const kinds = session.head.kinds.length + 1;
+	const accepted = Uint8Array.from({ length: kinds * session.states }, (_, i) => Number(states[i % session.states] && wanted(Math.floor(i / session.states), i % session.states)));
 	const result: Weights = { self, sum: 0, samples: 0, withoutStack: 0, incomplete: 0 };
 	for (let i = 0; i < samples.count; i++) {
-		if (bucket[i] < from || bucket[i] >= to || !states[state[i]]) continue;
+		if (bucket[i] < from || bucket[i] >= to || !accepted[kind[i] * session.states + state[i]]) continue;
 		if (mask ? thread[i] < 0 || !mask[thread[i]] : !withKernel && thread[i] >= 0 && kernel?.[thread[i]]) continue;
-		const key = kind[i] * 1000 + state[i];
-		let ok = accepted.get(key);
-		if (ok === undefined) accepted.set(key, (ok = wanted(kind[i], state[i])));
-		if (!ok) continue;
 		result.sum += weight[i];
 		result.samples += count[i];
 		if (stop && !session.head.stops[stop[i]]?.complete) result.incomplete += count[i];

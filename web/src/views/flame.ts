@@ -22,6 +22,8 @@ const KINDS = [
 	["state", "by state", "A tree for each state"],
 ] as const;
 
+const REMEMBERED = 8;
+
 /** A kind that fits the selected states, unless the reader chose one. */
 function kindOf(session: Session, selection: Selection): string {
 	const chosen = selection.options.flame;
@@ -71,8 +73,24 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		return hasBaseline && mode !== "state" && selection.options.compare !== "alone";
 	}
 
+	/** The trees of the last selections: going back to one is as fast as drawing it. */
+	const computed = new Map<string, { layers: FlameLayer[]; weights: Weights[] }>();
+
 	function compute(selection: Selection, mode: string): void {
 		comparison = null;
+		const { subject } = selection;
+		const key = [mode, selection.window?.join(), subject.kind, subject.index, selection.states.join(), showsKernel(selection), isBusyOnly(selection), theme()].join(" ");
+		const known = computed.get(key);
+		if (known) ({ layers, weights } = known);
+		else {
+			weighAll(selection, mode);
+			if (computed.size >= REMEMBERED) computed.delete(computed.keys().next().value as string);
+			computed.set(key, { layers, weights });
+		}
+		if (isCompared(selection, mode)) compareAll(selection, mode);
+	}
+
+	function weighAll(selection: Selection, mode: string): void {
 		if (mode === "state") {
 			const states = session.head.states.filter((state) => samples && hasState(samples.rows.state, state.id));
 			const made = states.map((state) => ({ state, weight: weigh(session, stacks as Stacks, samples as never, selection, (_, id) => id === state.id) }));
@@ -85,7 +103,10 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		const title = KINDS.find(([id]) => id === mode)?.[1] ?? mode;
 		weights = [weight];
 		layers = [{ title: `${title} ${duration(weight.sum)}`, colour: theme() === "light" ? "#e7e9ec" : "#30353b", total: addUp(stacks!.parent, weight.self), sum: weight.sum }];
-		if (isCompared(selection, mode) && baseline && baseStacks && baseSamples) {
+	}
+
+	function compareAll(selection: Selection, mode: string): void {
+		if (baseline && baseStacks && baseSamples) {
 			comparison = session.memo(`baseline ${mode} ${selection.states.join()} ${showsKernel(selection)} ${isBusyOnly(selection)}`, () => {
 				const base = weigh(baseline, baseStacks, baseSamples, { ...selection, window: null, subject: HOST }, wants(mode));
 				return compare(session, stacks!, baseline, baseStacks, addUp(baseStacks.parent, base.self), base);
@@ -225,4 +246,4 @@ function colourKey(colour: string, label: string): HTMLElement {
 	return h("span", { class: "legend-entry" }, box, label);
 }
 
-export const flameView: View = { id: "flame", title: "Flame graph", open, emptyText: "No stacks in this session: recorded with --no-stacks." };
+export const flameView: View = { id: "flame", title: "Flame graph", open, emptyText: "No stacks in this session." };

@@ -22,11 +22,15 @@ export function sessionLine(head: Head): HTMLElement {
 	);
 }
 
+/** From there on the line is a warning: incomplete stacks hide callers, dwell's own cost changes what it measures. */
+const LEAST_COMPLETE = 0.9;
+const MOST_OVERHEAD = 0.05;
+
 export function trustLine(head: Head): HTMLElement {
 	const { trust } = head;
 	const isExact = trust.parts_minus_wall_ns === 0;
 	const warnings = trust.warnings ?? [];
-	const isGood = isExact && !warnings.length && trust.lost === 0 && trust.unattributed_ns === 0 && (trust.stacks_complete ?? 1) >= 0.9;
+	const isGood = isExact && !warnings.length && trust.lost === 0 && trust.unattributed_ns === 0 && (trust.stacks_complete ?? 1) >= LEAST_COMPLETE && (trust.overhead ?? 0) <= MOST_OVERHEAD;
 	const facts = [
 		isExact ? "parts sum to the wall clock" : `parts − wall clock: ${duration(trust.parts_minus_wall_ns)}`,
 		`${duration(trust.unattributed_ns)} unattributed`,

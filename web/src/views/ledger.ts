@@ -100,7 +100,7 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 			return false;
 		});
 		const columns: Column[] = [
-			{ title: "from", isNumber: true, value: (b) => b, text: (b) => moment(edges[b], 1e8) },
+			{ title: "from", isNumber: true, value: (b) => b, text: (b) => moment(edges[b], 1e8), select: (b) => () => store.change({ window: [edges[b], edges[b + 1]] }) },
 			...used.map((f): Column => ({ title: FAMILIES[f].label, isNumber: true, value: (b) => ns[b * FAMILIES.length + f], text: (b) => duration(ns[b * FAMILIES.length + f]) })),
 		];
 		const table = new Table({ caption: "Thread time by state, over time", columns, rows: buckets, maxHeight: 300 });
@@ -157,7 +157,7 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 				drawBar(canvas, innerWidth < 600 ? 80 : 190, 14, families, total);
 				return canvas;
 			} },
-			{ title: "share of its own time", isNumber: false, className: "what", value: what, text: what },
+			{ title: "share of its own time", isNumber: false, className: "what", value: what, text: what, hint: (row) => `of ${duration(familiesOfRow(row))}, the ${isBusyOnly(selection) ? "busy " : ""}time of its threads` },
 			{ title: "over time", isNumber: false, className: "picture wide-only", value: (row) => shown[row], text: () => "", draw: (row) => {
 				const canvas = h("canvas", { "aria-hidden": "true" });
 				const { values, edges } = spark(rowLevel, row, selection);
@@ -240,6 +240,7 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 			else draw(selection);
 		},
 		redraw() {
+			areas.redraw();
 			draw(store.current);
 		},
 	};
