@@ -17,7 +17,7 @@ static u32 bucket_count(u32 window_count, u32 windows)
 	return window_count ? (window_count + windows - 1) / windows : 1;
 }
 
-int grid_init(struct grid *grid, size_t lines, u32 window_count)
+int state_grid_init(struct grid *grid, size_t lines, u32 window_count)
 {
 	u32 windows = 1;
 
@@ -35,7 +35,7 @@ int grid_init(struct grid *grid, size_t lines, u32 window_count)
 	return grid->ns && grid->count ? 0 : -ENOMEM;
 }
 
-void grid_free(struct grid *grid)
+void state_grid_free(struct grid *grid)
 {
 	hash_free(&grid->lines);
 	free(grid->ns);
@@ -54,7 +54,7 @@ static void add_range(s64 *cells, u32 from, u32 to, s64 each)
 	add(&cells[to], -each);
 }
 
-int grid_add(struct grid *grid, const struct grid_line *line, u32 first, u32 count, s64 ns,
+int state_grid_add(struct grid *grid, const struct grid_line *line, u32 first, u32 count, s64 ns,
 	     s64 entries)
 {
 	const struct grid_line *found = hash_add(&grid->lines, line);
@@ -130,7 +130,7 @@ static int compare_rows(const void *a, const void *b)
 	return x->state < y->state ? -1 : x->state > y->state;
 }
 
-struct grid_row *grid_rows(struct grid *grid, size_t limit, size_t *ret_count)
+struct grid_row *state_grid_rows(struct grid *grid, size_t limit, size_t *ret_count)
 {
 	struct grid_row *rows;
 	size_t used = 0;

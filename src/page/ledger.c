@@ -14,7 +14,7 @@ static int write_grid(struct page_data *data, struct part *part, const char *nam
 		COLUMN("count", struct grid_row, count),
 	};
 	size_t count, first = grid == &data->time->host; /* which has no group */
-	_cleanup_free_ struct grid_row *rows = grid_rows(grid, limit, &count);
+	_cleanup_free_ struct grid_row *rows = state_grid_rows(grid, limit, &count);
 
 	if (!rows)
 		return -ENOMEM;

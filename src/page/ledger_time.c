@@ -63,11 +63,11 @@ static int add_slice(struct reader *reader, const struct slice *slice)
 	const struct thread *thread = &data->digest->threads[slice->thread];
 	struct grid_line line = {0, slice->state};
 	int err =
-		grid_add(&time->host, &line, slice->first, slice->count, slice->ns, slice->entries);
+		state_grid_add(&time->host, &line, slice->first, slice->count, slice->ns, slice->entries);
 
 	line.group = (u32)data->group_at[thread->process];
 	if (!err)
-		err = grid_add(&time->groups, &line, slice->first, slice->count, slice->ns,
+		err = state_grid_add(&time->groups, &line, slice->first, slice->count, slice->ns,
 			       slice->entries);
 	if (!err && data->thread_at[slice->thread] != PAGE_NONE)
 		err = stretches_add(&time->threads, slice->first, slice->count,
@@ -186,11 +186,11 @@ int ledger_time_read(struct page_data *data, struct ledger_time *time)
 	stretches_init(&time->threads, PAGE_THREAD_ROWS_MAX, windows);
 	stretches_init(&time->busiest, PAGE_BUSIEST_ROWS_MAX, windows);
 	buckets_init(&time->wakes, sizeof(struct wake_row), 2, 2, PAGE_WAKE_ROWS_MAX, windows);
-	err = grid_init(&time->host, STATE_LIMIT, windows);
+	err = state_grid_init(&time->host, STATE_LIMIT, windows);
 	if (!err)
 		err = count_lines(data, &lines);
 	if (!err)
-		err = grid_init(&time->groups, lines, windows);
+		err = state_grid_init(&time->groups, lines, windows);
 	reader.covered = calloc(threads + 1, sizeof(*reader.covered));
 	if (!reader.covered)
 		err = -ENOMEM;
@@ -206,8 +206,8 @@ int ledger_time_read(struct page_data *data, struct ledger_time *time)
 
 void ledger_time_free(struct ledger_time *time)
 {
-	grid_free(&time->host);
-	grid_free(&time->groups);
+	state_grid_free(&time->host);
+	state_grid_free(&time->groups);
 	stretches_free(&time->threads);
 	stretches_free(&time->busiest);
 	buckets_free(&time->wakes);

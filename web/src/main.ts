@@ -4,7 +4,7 @@
 import "./style.css";
 import { Session } from "./data/session";
 import { hasPart } from "./data/inflate";
-import { HOST, SelectionStore, shiftWindow, zoomOut, type Selection } from "./selection";
+import { changed, formatFragment, HOST, SelectionStore, shiftWindow, zoomOut, type Selection } from "./selection";
 import { longDuration, moment } from "./format";
 import { command, fill, h } from "./ui/dom";
 import { listen, type Key } from "./ui/keys";
@@ -24,7 +24,7 @@ interface Tab {
 	opening: Promise<void> | null;
 	renderer: Renderer | null;
 	/** The selection that the panel shows. */
-	shown: Selection | null;
+	shown: string | null;
 }
 
 /** Up to this size of data, all views are prepared once the page is idle. */
@@ -59,12 +59,13 @@ async function start(): Promise<void> {
 		)),
 		trustLine(head),
 	);
+	const found = findings(head, store);
 	const ledgerRoot = h("section", { class: "ledger", "aria-label": "Where the time went" });
 	const chips = h("div", { class: "chips", role: "status", "aria-label": "Selection" });
 	const tabBar = h("div", { class: "tabs", role: "tablist", "aria-label": "Why" });
 	const panels = h("div", { class: "panels" });
 	const again = h("footer", {}, h("h2", {}, "Run again"), h("p", {}, command(head.run_again)), h("p", { class: "note" }, `Session: ${head.session.file}. dwell ${head.dwell}. This page holds all of its data and loads nothing.`));
-	fill(root, header, h("main", {}, findings(head, store), ledgerRoot, h("section", { class: "why", "aria-label": "Why" }, chips, tabBar, panels)), again, help);
+	fill(root, header, h("main", {}, found.element, ledgerRoot, h("section", { class: "why", "aria-label": "Why" }, chips, tabBar, panels)), again, help);
 
 	const tabs: Tab[] = VIEWS.map((view, i) => {
 		const panel = h("div", { class: "panel", role: "tabpanel", id: `panel-${view.id}`, "aria-labelledby": `tab-${view.id}`, hidden: true });
@@ -95,6 +96,7 @@ async function start(): Promise<void> {
 		tab.opening ??= tab.view.open(tab.panel, page).then(
 			(renderer) => {
 				tab.renderer = renderer;
+				tab.button.classList.toggle("no-data", !renderer);
 				if (!renderer) tab.panel.append(emptyView(head, tab.view.id, tab.view.emptyText));
 			},
 			(error: unknown) => {
@@ -116,8 +118,10 @@ async function start(): Promise<void> {
 		if (!tab.opening) tab.panel.classList.add("waiting");
 		await prepareTab(tab);
 		tab.panel.classList.remove("waiting");
-		if (tab !== current() || tab.shown === store.current) return;
-		tab.shown = store.current;
+		// Which rows the ledger has is nothing to a tab.
+		const wanted = formatFragment(changed(store.current, { options: { rows: null } }));
+		if (tab !== current() || tab.shown === wanted) return;
+		tab.shown = wanted;
 		tab.renderer?.update(store.current);
 	}
 
@@ -140,6 +144,7 @@ async function start(): Promise<void> {
 		if (!session.exists(selection.subject)) selection = store.current = { ...selection, subject: HOST };
 		if (document.activeElement !== search) search.value = selection.search;
 		hideTip();
+		found.update(selection);
 		top.update(selection);
 		showChips(selection);
 		void showTab();
@@ -215,11 +220,11 @@ function dataSize(): number {
 
 function fillHelp(help: HTMLDialogElement, keys: Key[], page: Page): void {
 	help.append(
+		h("form", { method: "dialog" }, h("button", { class: "plain" }, "Close")),
 		h("h2", { id: "help-title" }, "Keys"),
 		h("dl", {}, ...keys.flatMap((key) => [h("dt", {}, h("kbd", {}, key.shown)), h("dd", {}, key.about)])),
 		h("p", {}, "Drag in the chart to select a window. Click a finding, a row or a name to select it. Back undoes. The address has the selection: a copied link opens the same view."),
 		h("h2", {}, "States"),
 		h("dl", {}, ...page.session.head.states.flatMap((state) => [h("dt", {}, state.name), h("dd", {}, state.meaning)])),
-		h("form", { method: "dialog" }, h("button", {}, "Close")),
 	);
 }

@@ -50,11 +50,14 @@ export class Areas {
 
 	show(data: AreaData): void {
 		this.data = data;
-		this.plot?.destroy();
-		this.plot = new uPlot(this.options(data), this.stack(data), this.element);
+		if (this.plot) this.plot.setData(this.stack(data));
+		else this.plot = new uPlot(this.options(), this.stack(data), this.element);
 	}
 
+	/** Colours are part of a plot: another theme needs another one. */
 	redraw(): void {
+		this.plot?.destroy();
+		this.plot = null;
 		if (this.data) this.show(this.data);
 	}
 
@@ -75,7 +78,7 @@ export class Areas {
 		return [Array.from(data.edges, (ns) => ns / 1e9), ...columns.reverse()];
 	}
 
-	private options(data: AreaData): uPlot.Options {
+	private options(): uPlot.Options {
 		const colours = ink();
 		const order = FAMILIES.map((_, f) => FAMILIES.length - 1 - f);
 		const font = `12px ${FONT}`;
@@ -86,7 +89,7 @@ export class Areas {
 			padding: [14, 26, 0, 0],
 			legend: { show: false },
 			cursor: { drag: { x: true, y: false, setScale: false, dist: 4 }, points: { show: false }, y: false },
-			scales: { x: { time: false }, y: { range: (_plot, _min, max) => [0, Math.max(max, data.limit?.value ?? 0) * 1.06 || 1] } },
+			scales: { x: { time: false }, y: { range: (_plot, _min, max) => [0, Math.max(max, this.data?.limit?.value ?? 0) * 1.06 || 1] } },
 			axes: [
 				{ ...axis, size: 30, grid: { show: false }, splits: (_plot, _axis, min, max) => splits(min, max, this.element.clientWidth), values: (_plot, ticks) => ticks.map((tick) => moment(tick * 1e9, stepOf(ticks))) },
 				{ ...axis, size: 44, gap: 4, values: (_plot, ticks) => ticks.map((tick) => tick.toLocaleString("en-US", { maximumFractionDigits: 3 })) },
@@ -103,9 +106,9 @@ export class Areas {
 				})),
 			],
 			hooks: {
-				setSelect: [(plot) => this.selected(plot, data)],
-				setCursor: [(plot) => this.pointed(plot, data)],
-				draw: [(plot) => this.decorate(plot, data)],
+				setSelect: [(plot) => this.data && this.selected(plot, this.data)],
+				setCursor: [(plot) => this.data && this.pointed(plot, this.data)],
+				draw: [(plot) => this.data && this.decorate(plot, this.data)],
 			},
 		};
 	}

@@ -4,6 +4,8 @@
 import { FAMILIES, familyColour, type Pattern, type Theme } from "../colours";
 import { theme, usesPatterns } from "../ui/theme";
 
+const SMALL_PIXELS = 20_000;
+
 /** Sets the canvas to a size in CSS pixels, and gives a cleared context that is scaled for the screen. */
 export function prepare(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
 	const scale = Math.max(1, Math.min(3, devicePixelRatio || 1));
@@ -15,7 +17,8 @@ export function prepare(canvas: HTMLCanvasElement, width: number, height: number
 		canvas.style.width = `${width}px`;
 		canvas.style.height = `${height}px`;
 	}
-	const context = canvas.getContext("2d") as CanvasRenderingContext2D;
+	// Small pictures are many: they are cheaper without the graphics processor.
+	const context = canvas.getContext("2d", { willReadFrequently: w * h < SMALL_PIXELS }) as CanvasRenderingContext2D;
 	context.setTransform(scale, 0, 0, scale, 0, 0);
 	context.clearRect(0, 0, width, height);
 	return context;
@@ -90,11 +93,24 @@ function drawPattern(pattern: Pattern, colour: string): CanvasPattern | string {
 	return context.createPattern(tile, "repeat") ?? colour;
 }
 
-/** Text cut to a width, with an ellipsis; empty if not even three characters fit. `unit` is the width of a character. */
-export function fitText(text: string, width: number, unit: number): string {
-	const room = Math.floor(width / unit);
-	if (text.length <= room) return text;
-	return room < 3 ? "" : `${text.slice(0, room - 1)}…`;
+/** Text cut to a width, with an ellipsis; empty if not even three characters fit. */
+export function fitText(context: CanvasRenderingContext2D, text: string, width: number): string {
+	let cut = text.length > 400 ? text.slice(0, 400) : text;
+	for (let shown = cut; cut.length >= 2; shown = `${cut}…`) {
+		const needed = context.measureText(shown).width;
+		if (needed <= width) return shown;
+		cut = cut.slice(0, Math.min(cut.length - 1, Math.floor((cut.length * width) / needed)));
+	}
+	return "";
+}
+
+/** A name that ends in a number, cut to a width: the number stays. */
+export function fitName(context: CanvasRenderingContext2D, name: string, width: number): string {
+	if (context.measureText(name).width <= width) return name;
+	const at = name.lastIndexOf(" ");
+	if (at < 0) return fitText(context, name, width);
+	const end = name.slice(at);
+	return fitText(context, name.slice(0, at), width - context.measureText(end).width) + end;
 }
 
 /** Round steps for an axis of time that leave about `wanted` labels. */

@@ -173,6 +173,6 @@ export class HeatMap extends Chart {
 		const slot = low + Math.floor(((8 + plotHeight - y) / plotHeight) * (high - low + 1));
 		if (bucket < 0 || slot < low || slot > high) return null;
 		const amount = data.heat[bucket * data.slots.length + slot];
-		return { title: `${moment(data.edges[bucket], 1e8)} · ${this.slotName(data, slot)}`, lines: [["values", Math.round(amount).toLocaleString("en-US")], ["darkest cell", Math.round(this.most).toLocaleString("en-US")]] };
+		return { title: `${moment(data.edges[bucket], 1e8)} · ${this.slotName(data, slot)}`, lines: [["values", Math.round(amount).toLocaleString("en-US")], ["strongest cell", Math.round(this.most).toLocaleString("en-US")]] };
 	}
 }

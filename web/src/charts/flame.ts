@@ -98,6 +98,9 @@ export class Flame {
 		const width = this.canvas.parentElement?.clientWidth ?? 800;
 		this.layout(width);
 		this.paint(width);
+		// Callers are what is read first: at the top of an icicle, at the bottom of a flame.
+		const box = this.canvas.parentElement;
+		if (box) box.scrollTop = this.state.isIcicle ? 0 : box.scrollHeight;
 	}
 
 	at(x: number, y: number): Box | null {
@@ -194,7 +197,6 @@ export class Flame {
 		};
 		context.font = `12px ${FONT}`;
 		context.textBaseline = "middle";
-		const unit = context.measureText("abcdefghij_klmnop").width / 17;
 		for (let i = 0; i < this.boxes; i++) {
 			const node = this.boxNode[i];
 			const x = this.boxX[i];
@@ -212,7 +214,7 @@ export class Flame {
 				context.fillRect(x, y + BOX_HEIGHT - 4, Math.max(1, w - 1), 3);
 			}
 			if (w > 24) {
-				const label = fitText(node < 0 ? this.layers[this.boxLayer[i]].title : this.tree.label(node), w - 8, unit);
+				const label = fitText(context, node < 0 ? this.layers[this.boxLayer[i]].title : this.tree.label(node), w - 8);
 				context.globalAlpha = matches && !isMatch && node >= 0 ? 0.6 : 1;
 				context.fillStyle = text;
 				if (label) context.fillText(label, x + 4, y + BOX_HEIGHT / 2);

@@ -21,19 +21,16 @@ export function weigh(session: Session, stacks: Stacks, samples: Rows, selection
 	const { thread, bucket, kind, state, node, count, weight_ns: weight, stop } = samples.rows;
 	const mask = session.threadMask(selection.subject);
 	const [from, to] = session.bucketsOf(selection, samples.edges);
-	const states = new Uint8Array(session.states).fill(selection.states.length ? 0 : 1);
-	for (const id of selection.states) if (id < states.length) states[id] = 1;
+	const states = session.shownStates(selection);
 	const withKernel = showsKernel(selection);
 	const kernel = session.thread.kernel;
-	const accepted = new Map<number, boolean>();
+	// By kind and state, 1 if wanted: asked once each, not once a row.
+	const kinds = session.head.kinds.length + 1;
+	const accepted = Uint8Array.from({ length: kinds * session.states }, (_, i) => Number(states[i % session.states] && wanted(Math.floor(i / session.states), i % session.states)));
 	const result: Weights = { self, sum: 0, samples: 0, withoutStack: 0, incomplete: 0 };
 	for (let i = 0; i < samples.count; i++) {
-		if (bucket[i] < from || bucket[i] >= to || !states[state[i]]) continue;
+		if (bucket[i] < from || bucket[i] >= to || !accepted[kind[i] * session.states + state[i]]) continue;
 		if (mask ? thread[i] < 0 || !mask[thread[i]] : !withKernel && thread[i] >= 0 && kernel?.[thread[i]]) continue;
-		const key = kind[i] * 1000 + state[i];
-		let ok = accepted.get(key);
-		if (ok === undefined) accepted.set(key, (ok = wanted(kind[i], state[i])));
-		if (!ok) continue;
 		result.sum += weight[i];
 		result.samples += count[i];
 		if (stop && !session.head.stops[stop[i]]?.complete) result.incomplete += count[i];
@@ -90,6 +87,8 @@ export function byFunction(session: Session, stacks: Stacks, self: Float64Array,
 }
 
 export interface Comparison {
+	/** What one sample of the baseline stands for, in nanoseconds for each second. */
+	perSample: number;
 	/** By node of this session: what the baseline has there, in nanoseconds for each second of its time. */
 	base: Float64Array;
 	/** Of the baseline's rate, what is in stacks that this session does not have. */
@@ -97,7 +96,7 @@ export interface Comparison {
 }
 
 /** Puts the baseline's weights on this session's tree, by the names on the way from the root. */
-export function compare(session: Session, stacks: Stacks, other: Session, otherStacks: Stacks, otherTotal: Float64Array, otherSelf: Float64Array): Comparison {
+export function compare(session: Session, stacks: Stacks, other: Session, otherStacks: Stacks, otherTotal: Float64Array, weights: Weights): Comparison {
 	const ids = new Map<string, number>();
 	const idOf = (from: Session, tree: Stacks, f: number): number => {
 		const key = `${from.text(tree.functionName[f])}\0${from.text(tree.functionModule[f])}`;
@@ -119,9 +118,9 @@ export function compare(session: Session, stacks: Stacks, other: Session, otherS
 		const above = parent < 0 ? -1 : same[parent];
 		if (parent < 0 || above >= 0) same[node] = places.get(place(above, theirs[otherStacks.functionOf[node]])) ?? -1;
 		if (same[node] >= 0) base[same[node]] += otherTotal[node] / seconds;
-		else onlyBase += otherSelf[node] / seconds;
+		else onlyBase += weights.self[node] / seconds;
 	}
-	return { base, onlyBase };
+	return { base, onlyBase, perSample: weights.sum / seconds / Math.max(1, weights.samples) };
 }
 
 /** Adds what each node has itself to all its callers. */
@@ -129,4 +128,14 @@ export function addUp(parent: ArrayLike<number>, self: Float64Array): Float64Arr
 	const total = Float64Array.from(self);
 	for (let node = total.length - 1; node >= 0; node--) if (parent[node] >= 0) total[parent[node]] += total[node];
 	return total;
+}
+
+const DEVIATIONS = 2;
+
+/** A change of a rate from -1 to 1; 0 where it is within the error of sampling. */
+export function changeOf(now: number, nowPerSample: number, before: number, beforePerSample: number): number {
+	// A rate of n samples of weight w has the variance n·w² = rate·w.
+	const error = Math.sqrt(now * nowPerSample + before * beforePerSample);
+	const difference = now - before;
+	return Math.abs(difference) <= DEVIATIONS * error ? 0 : difference / Math.max(now, before);
 }

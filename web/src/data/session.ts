@@ -42,6 +42,11 @@ export interface Signals {
 	slots: Float64Array;
 }
 
+/** Whether time in which threads wait for work is left out: idle, poll, sleep. */
+export function isBusyOnly(selection: Selection): boolean {
+	return selection.options.time !== "all";
+}
+
 /** Whether the reader asked for the kernel's own threads. */
 export function showsKernel(selection: Selection): boolean {
 	return selection.options.kernel === "shown";
@@ -268,6 +273,13 @@ export class Session {
 		if (inner.kind === outer.kind) return inner.index === outer.index;
 		if (inner.kind === "thread") return outer.index === (outer.kind === "process" ? this.thread.process[inner.index] : this.threadGroup[inner.index]);
 		return inner.kind === "process" && outer.kind === "group" && this.process.group[inner.index] === outer.index;
+	}
+
+	/** By state, 1 if its time is part of the selection: the chosen states, or all that are busy. */
+	shownStates(selection: Selection): Uint8Array {
+		const chosen = new Set(selection.states);
+		const busyOnly = isBusyOnly(selection);
+		return Uint8Array.from({ length: this.states }, (_, s) => Number(chosen.size ? chosen.has(s) : !busyOnly || !this.isIdle[s]));
 	}
 
 	// --- time -----------------------------------------------------------------------------

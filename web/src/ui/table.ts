@@ -14,6 +14,8 @@ export interface Column {
 	/** The text of a cell. */
 	text(row: number): string;
 	tip?: string;
+	/** What a cell's tooltip says, such as the base of a percentage. */
+	hint?(row: number): string;
 	/** Makes the cell a button, if there is something to select. */
 	select?(row: number): (() => void) | null;
 	/** A picture in place of the text. */
@@ -41,8 +43,11 @@ export interface TableOptions {
 export const ROW_HEIGHT = 28;
 const PRINTED_ROWS = 20;
 const OVERSCAN = 6;
+const OVERSCAN_PICTURES = 2;
 /** A table of up to so many rows is rendered whole, and its texts are wrapped; a longer one has rows of one height. */
 const WRAPPED_ROWS = 60;
+/** Characters from which on a text needs room to wrap. */
+const LONG_TEXT = 60;
 
 export class Table {
 	readonly element: HTMLElement;
@@ -149,8 +154,9 @@ export class Table {
 	private renderVisible(): void {
 		const printing = document.documentElement.hasAttribute("data-printing");
 		const height = this.options.maxHeight ?? 480;
-		const first = printing || this.isWrapped ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop / ROW_HEIGHT) - OVERSCAN);
-		const visible = printing ? PRINTED_ROWS : this.isWrapped ? WRAPPED_ROWS : Math.ceil(height / ROW_HEIGHT) + 2 * OVERSCAN;
+		const overscan = this.options.columns.some((column) => column.draw) ? OVERSCAN_PICTURES : OVERSCAN;
+		const first = printing || this.isWrapped ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop / ROW_HEIGHT) - overscan);
+		const visible = printing ? PRINTED_ROWS : this.isWrapped ? WRAPPED_ROWS : Math.ceil(height / ROW_HEIGHT) + 2 * overscan;
 		const last = Math.min(this.order.length, first + visible);
 		if (first === this.first && last === this.last) return;
 		this.first = first;
@@ -178,7 +184,9 @@ export class Table {
 			if (column.draw) cell.append(column.draw(row));
 			else if (select) cell.append(h("button", { type: "button", class: "link", onclick: select }, text));
 			else cell.append(text);
-			if (!column.isNumber && text.length > 24) cell.title = text;
+			if (column.hint) cell.title = column.hint(row);
+			else if (!column.isNumber && text.length > 24) cell.title = text;
+			if (text.length > LONG_TEXT) cell.classList.add("long");
 			element.append(cell);
 		}
 		if (onRow) {

@@ -3,10 +3,11 @@
 // The verdict and the findings, as sentences. A click on a finding selects its subject and its states: everything below
 // follows.
 import type { Finding, Head, SubjectReference } from "../data/head";
-import { HOST, type SelectionStore, type Subject } from "../selection";
+import { HOST, type Selection, type SelectionStore, type Subject } from "../selection";
 import { h } from "../ui/dom";
 
 const SHOWN = 5;
+const PRINTED = 12;
 
 export function subjectOf(reference: SubjectReference | null): Subject {
 	if (reference?.thread !== undefined && reference.thread >= 0) return { kind: "thread", index: reference.thread };
@@ -15,7 +16,8 @@ export function subjectOf(reference: SubjectReference | null): Subject {
 	return HOST;
 }
 
-export function findings(head: Head, store: SelectionStore): HTMLElement {
+/** The section, and a function that marks the finding that is selected. */
+export function findings(head: Head, store: SelectionStore): { element: HTMLElement; update(selection: Selection): void } {
 	const listed = head.findings.filter((finding) => !finding.is_told);
 	const section = h("section", { class: "findings", "aria-labelledby": "findings" });
 	section.append(h("h2", { id: "findings", class: "unseen" }, "Findings"));
@@ -33,8 +35,18 @@ export function findings(head: Head, store: SelectionStore): HTMLElement {
 		});
 		section.append(more);
 	}
+	if (listed.length > PRINTED) section.append(h("p", { class: "print-only" }, `${listed.length - PRINTED} more findings are in the page.`));
 	if (!listed.length && !head.verdict.length) section.append(h("p", { class: "soft" }, "No finding: no state stands out. The ledger below has all of the time."));
-	return section;
+	const entries = [...list.children];
+	return {
+		element: section,
+		update(selection) {
+			const of = (subject: Subject, states: number[]) => `${subject.kind} ${subject.index} ${states.join()}`;
+			const chosen = of(selection.subject, selection.states);
+			const isAny = selection.subject.kind !== "host" || selection.states.length > 0;
+			listed.forEach((finding, i) => entries[i].classList.toggle("chosen", isAny && chosen === of(subjectOf(finding.subject), finding.states ?? [])));
+		},
+	};
 }
 
 function entry(finding: Finding, number: number, store: SelectionStore): HTMLElement {
@@ -46,7 +58,7 @@ function entry(finding: Finding, number: number, store: SelectionStore): HTMLEle
 		: h("span", { class: "sentence" }, finding.sentence);
 	return h(
 		"li",
-		{ class: `finding ${severity(finding.severity)}${number >= SHOWN ? " late" : ""}` },
+		{ class: `finding ${severity(finding.severity)}${number >= SHOWN ? " late" : ""}${number >= PRINTED ? " unprinted" : ""}` },
 		sentence,
 		finding.action ? h("p", { class: "action" }, finding.action) : null,
 	);

@@ -3,9 +3,9 @@
 // Flame and icicle graphs of the selection: on-CPU, blocked, both together (wall clock), by state, and against a baseline;
 // the functions as a table.
 import { Children, Flame, type Box, type FlameLayer } from "../charts/flame";
-import { familyColour, look } from "../colours";
-import { addUp, byFunction, compare, matchedWeight, matching, weigh, type Comparison, type Weights } from "../data/call_tree";
-import { showsKernel, type Session, type Stacks } from "../data/session";
+import { changeColour, familyColour, look } from "../colours";
+import { addUp, byFunction, changeOf, compare, matchedWeight, matching, weigh, type Comparison, type Weights } from "../data/call_tree";
+import { isBusyOnly, showsKernel, type Session, type Stacks } from "../data/session";
 import { count, duration, percent, sampleError } from "../format";
 import { HOST, type Selection } from "../selection";
 import { Choice, fill, h } from "../ui/dom";
@@ -21,6 +21,8 @@ const KINDS = [
 	["wall", "wall clock", "Both together"],
 	["state", "by state", "A tree for each state"],
 ] as const;
+
+const REMEMBERED = 8;
 
 /** A kind that fits the selected states, unless the reader chose one. */
 function kindOf(session: Session, selection: Selection): string {
@@ -71,8 +73,24 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		return hasBaseline && mode !== "state" && selection.options.compare !== "alone";
 	}
 
+	/** The trees of the last selections: going back to one is as fast as drawing it. */
+	const computed = new Map<string, { layers: FlameLayer[]; weights: Weights[] }>();
+
 	function compute(selection: Selection, mode: string): void {
 		comparison = null;
+		const { subject } = selection;
+		const key = [mode, selection.window?.join(), subject.kind, subject.index, selection.states.join(), showsKernel(selection), isBusyOnly(selection), theme()].join(" ");
+		const known = computed.get(key);
+		if (known) ({ layers, weights } = known);
+		else {
+			weighAll(selection, mode);
+			if (computed.size >= REMEMBERED) computed.delete(computed.keys().next().value as string);
+			computed.set(key, { layers, weights });
+		}
+		if (isCompared(selection, mode)) compareAll(selection, mode);
+	}
+
+	function weighAll(selection: Selection, mode: string): void {
 		if (mode === "state") {
 			const states = session.head.states.filter((state) => samples && hasState(samples.rows.state, state.id));
 			const made = states.map((state) => ({ state, weight: weigh(session, stacks as Stacks, samples as never, selection, (_, id) => id === state.id) }));
@@ -85,10 +103,13 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		const title = KINDS.find(([id]) => id === mode)?.[1] ?? mode;
 		weights = [weight];
 		layers = [{ title: `${title} ${duration(weight.sum)}`, colour: theme() === "light" ? "#e7e9ec" : "#30353b", total: addUp(stacks!.parent, weight.self), sum: weight.sum }];
-		if (isCompared(selection, mode) && baseline && baseStacks && baseSamples) {
-			comparison = session.memo(`baseline ${mode} ${selection.states.join()} ${showsKernel(selection)}`, () => {
+	}
+
+	function compareAll(selection: Selection, mode: string): void {
+		if (baseline && baseStacks && baseSamples) {
+			comparison = session.memo(`baseline ${mode} ${selection.states.join()} ${showsKernel(selection)} ${isBusyOnly(selection)}`, () => {
 				const base = weigh(baseline, baseStacks, baseSamples, { ...selection, window: null, subject: HOST }, wants(mode));
-				return compare(session, stacks!, baseline, baseStacks, addUp(baseStacks.parent, base.self), base.self);
+				return compare(session, stacks!, baseline, baseStacks, addUp(baseStacks.parent, base.self), base);
 			});
 		}
 	}
@@ -96,11 +117,8 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	function change(selection: Selection): Float64Array | null {
 		if (!comparison) return null;
 		const seconds = session.windowNs(selection) / 1e9;
-		return Float64Array.from(layers[0].total, (ns, node) => {
-			const now = ns / seconds;
-			const before = comparison!.base[node];
-			return now + before > 0 ? (now - before) / Math.max(now, before) : 0;
-		});
+		const perSample = weights[0].sum / seconds / Math.max(1, weights[0].samples);
+		return Float64Array.from(layers[0].total, (ns, node) => changeOf(ns / seconds, perSample, comparison!.base[node], comparison!.perSample));
 	}
 
 	function zoomOf(selection: Selection): Box | null {
@@ -123,6 +141,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 			parts.push(`“${selection.search}” is in ${percent(share)} ± ${percent(sampleError(share, taken))} (${duration(matched)})`);
 		}
 		if (comparison) parts.push(`against the whole baseline, for each second; ${duration(comparison.onlyBase)} for each second of the baseline is in stacks that are not here`);
+		if (isBusyOnly(selection) && !selection.states.length && kindOf(session, selection) !== "cpu") parts.push("without waits for work (“all” shows them)");
 		if (selection.subject.kind === "host" && !showsKernel(selection)) parts.push("without the kernel's own threads");
 		if (flame.hidden) parts.push(`${count(flame.hidden)} boxes are not drawn`);
 		summary.textContent = sum > 0 ? `${parts.join(" · ")}. Click a box to zoom.` : "No samples of this kind in the selection.";
@@ -163,7 +182,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	}
 
 	function drawLooks(): void {
-		if (comparison) return fill(looks, colourKey("#d64030", "more"), colourKey("#2462cc", "less"));
+		if (comparison) return fill(looks, colourKey("#d64030", "more"), colourKey("#2462cc", "less"), colourKey(changeColour(0, theme()), "within the error of sampling"));
 		const used = [...new Set<number>(stacks!.functionLook as Iterable<number>)].sort((a, b) => a - b).map((id) => look(session.head.looks[id] ?? ""));
 		if (stacks!.inlined?.some((flag) => flag === 1)) used.push(look("inlined"));
 		fill(looks, ...used.map((entry) => colourKey(entry[theme()], entry.label)));
@@ -227,4 +246,4 @@ function colourKey(colour: string, label: string): HTMLElement {
 	return h("span", { class: "legend-entry" }, box, label);
 }
 
-export const flameView: View = { id: "flame", title: "Flame graph", open, emptyText: "No stacks in this session: recorded with --no-stacks." };
+export const flameView: View = { id: "flame", title: "Flame graph", open, emptyText: "No stacks in this session." };

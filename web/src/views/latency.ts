@@ -11,7 +11,7 @@ import type { Selection } from "../selection";
 import { fill, h } from "../ui/dom";
 import { Table, type Column } from "../ui/table";
 import { limitNote } from "./empty";
-import { showTable } from "./tables";
+import { tableList } from "./tables";
 import type { Page, Renderer, View } from "./view";
 
 const HEAT_ROWS = 48;
@@ -120,10 +120,11 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		chart.canvas.setAttribute("role", "img");
 		chart.canvas.setAttribute("aria-labelledby", "latency-summary");
 	}
-	const charts = h("div", { class: "pair" }, h("figure", {}, h("figcaption", {}, "Values, in the window"), histogram.canvas), h("figure", {}, h("figcaption", {}, "Time × value: darker is more"), heat.canvas));
+	const charts = h("div", { class: "pair" }, h("figure", {}, h("figcaption", {}, "Values, in the window"), histogram.canvas), h("figure", {}, h("figcaption", {}, "Time × value: the stronger the colour, the more values"), heat.canvas));
 	const noHistogram = h("p", { class: "note", hidden: true }, "This measure has no histogram: its sums and maxima are in the table.");
 	const seriesBox = h("div", {});
-	const tablesBox = h("div", {});
+	const tablesBox = h("div", { class: "latency-tables" });
+	const opened = new Set<string>();
 	if (signals?.count) root.append(h("div", { class: "bar" }, h("label", {}, "Measure ", pick)), title, note, charts, noHistogram, seriesBox);
 	root.append(tablesBox);
 
@@ -132,7 +133,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	pick.addEventListener("change", () => store.change({ options: { measure: pick.value, series: null } }));
 
 	function draw(selection: Selection): void {
-		fill(tablesBox, ...tables.map((table) => showTable(session, store, table, selection).element), limitNote(session.head, "signals"));
+		fill(tablesBox, ...tableList(session, store, tables, selection, opened), limitNote(session.head, "signals"));
 		if (!signals?.count) return;
 		const measure = measures.find((entry) => entry.id === selection.options.measure) ?? measures[0];
 		pick.value = measure.id;

@@ -7,7 +7,7 @@ import { drawBar, drawSpark } from "../charts/bars";
 import { FAMILIES } from "../colours";
 import type { State } from "../data/head";
 import { count, duration, longDuration, moment, roundPercent } from "../format";
-import { showsKernel } from "../data/session";
+import { isBusyOnly, showsKernel } from "../data/session";
 import { stepOf } from "../data/time_grid";
 import type { Selection, Subject } from "../selection";
 import { Choice, fill, h } from "../ui/dom";
@@ -45,10 +45,6 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 	dataBox.addEventListener("toggle", () => dataBox.open && chartTable());
 	let expanded = false;
 
-	function isBusyOnly(selection: Selection): boolean {
-		return selection.options.time !== "all";
-	}
-
 	function levelOf(selection: Selection): Level {
 		const { subject } = selection;
 		const levels: Level[] = subject.kind === "host" ? ["group", "process", "thread"] : subject.kind === "group" ? ["process", "thread"] : ["thread"];
@@ -57,17 +53,11 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 		return levels.includes(wanted) ? wanted : levels[0];
 	}
 
-	/** By state, 1 if its time is part of the picture. */
-	function shownStates(selection: Selection): Uint8Array {
-		const chosen = new Set(selection.states);
-		return Uint8Array.from({ length: session.states }, (_, s) => Number(chosen.size ? chosen.has(s) : !isBusyOnly(selection) || !session.isIdle[s]));
-	}
-
 	/** Sums by bucket and family, of the selected subject. */
 	function overTime(selection: Selection): { ns: Float64Array; edges: Float64Array } {
 		const { rows, ns } = session.overTime(selection.subject, showsKernel(selection));
 		const key = `families ${selection.subject.kind} ${selection.subject.index} ${isBusyOnly(selection)} ${showsKernel(selection)} ${selection.states.join()} ${rows === session.threads}`;
-		const isShown = shownStates(selection);
+		const isShown = session.shownStates(selection);
 		const sums = session.memo(key, () => {
 			const folded = new Float64Array(rows.buckets * FAMILIES.length);
 			for (let b = 0; b < rows.buckets; b++)
@@ -110,7 +100,7 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 			return false;
 		});
 		const columns: Column[] = [
-			{ title: "from", isNumber: true, value: (b) => b, text: (b) => moment(edges[b], 1e8) },
+			{ title: "from", isNumber: true, value: (b) => b, text: (b) => moment(edges[b], 1e8), select: (b) => () => store.change({ window: [edges[b], edges[b + 1]] }) },
 			...used.map((f): Column => ({ title: FAMILIES[f].label, isNumber: true, value: (b) => ns[b * FAMILIES.length + f], text: (b) => duration(ns[b * FAMILIES.length + f]) })),
 		];
 		const table = new Table({ caption: "Thread time by state, over time", columns, rows: buckets, maxHeight: 300 });
@@ -128,7 +118,7 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 		const rows = session.count(rowLevel);
 		const shown = new Float64Array(rows);
 		const onCpu = new Float64Array(rows);
-		const isShown = shownStates(selection);
+		const isShown = session.shownStates(selection);
 		for (let row = 0; row < rows; row++)
 			for (let s = 0; s < states; s++) {
 				if (isShown[s]) shown[row] += sums[row * states + s];
@@ -167,7 +157,7 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 				drawBar(canvas, innerWidth < 600 ? 80 : 190, 14, families, total);
 				return canvas;
 			} },
-			{ title: "share of its own time", isNumber: false, className: "what", value: what, text: what },
+			{ title: "share of its own time", isNumber: false, className: "what", value: what, text: what, hint: (row) => `of ${duration(familiesOfRow(row))}, the ${isBusyOnly(selection) ? "busy " : ""}time of its threads` },
 			{ title: "over time", isNumber: false, className: "picture wide-only", value: (row) => shown[row], text: () => "", draw: (row) => {
 				const canvas = h("canvas", { "aria-hidden": "true" });
 				const { values, edges } = spark(rowLevel, row, selection);
@@ -250,6 +240,7 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 			else draw(selection);
 		},
 		redraw() {
+			areas.redraw();
 			draw(store.current);
 		},
 	};

@@ -105,9 +105,33 @@ export function showTable(session: Session, store: SelectionStore, data: TableDa
 			})
 		: undefined;
 	const table = new Table({ caption: data.title, columns: data.columns.map((column) => columnOf(session, data, column, store)), rows, include, search: selection.search, maxHeight });
-	const whole = (selection.window ? " Of the whole session, not of the window." : "") + (data.left_out ? ` ${count(data.left_out)} more rows did not fit.` : "");
-	const element = h("section", { class: "table-section" }, h("h3", {}, data.title), data.about || whole ? h("p", { class: "note" }, `${data.about ?? ""}${whole}`) : null, table.element);
+	const about = [sentence(data.about ?? ""), data.left_out ? `${count(data.left_out)} more rows did not fit.` : ""].filter(Boolean).join(" ");
+	const element = h("section", { class: "table-section" }, h("h3", {}, data.title), about ? h("p", { class: "note" }, about) : null, table.element);
 	return { element, table };
+}
+
+function sentence(text: string): string {
+	const begun = text.charAt(0).toUpperCase() + text.slice(1);
+	return !text || /[.!?:]$/.test(text) ? begun : `${begun}.`;
+}
+
+const OPENED = 4;
+
+/** Tables one below the other. The first ones are open; the others are made when they are opened. */
+export function tableList(session: Session, store: SelectionStore, tables: TableData[], selection: Selection, opened: Set<string>): HTMLElement[] {
+	const note = selection.window && tables.length ? h("p", { class: "note" }, "Tables are of the whole session, not of the window.") : null;
+	const list = tables.map((data, i) => {
+		if (i < OPENED || tables.length <= OPENED + 1) return showTable(session, store, data, selection).element;
+		const box = h("details", { class: "table-more" }, h("summary", {}, h("b", {}, data.title), h("span", { class: "soft" }, ` ${sentence(data.about ?? "")}`)));
+		const fillBox = () => box.childElementCount < 2 && box.append(showTable(session, store, data, selection).table.element);
+		box.addEventListener("toggle", () => {
+			opened[box.open ? "add" : "delete"](data.id);
+			if (box.open) fillBox();
+		});
+		if (opened.has(data.id)) box.open = true;
+		return box;
+	});
+	return note ? [note, ...list] : list;
 }
 
 /** A view of all tables of some tabs. */
@@ -121,8 +145,8 @@ export function tablesView(id: string, title: string, tabs: readonly string[], e
 			const tables = (await session.loadTables()).filter((table) => tabs.includes(table.tab));
 			if (tables.some((table) => table.columns.some((column) => column.unit === "node"))) await session.loadStacks();
 			if (!tables.length) return null;
-			const draw = (selection: Selection) =>
-				fill(root, ...tables.map((table) => showTable(session, store, table, selection).element), limitNote(session.head, id, "tables"));
+			const opened = new Set<string>();
+			const draw = (selection: Selection) => fill(root, ...tableList(session, store, tables, selection, opened), limitNote(session.head, "tables"));
 			return { update: draw, redraw: () => draw(store.current) };
 		},
 	};

@@ -52,7 +52,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		order = lanes(session, selection, lines);
 		const [from, to] = session.bucketsOf(selection, rows.edges);
 		chart.show({
-			rows, families: session.families, threads: order,
+			rows, families: session.families, isIdle: session.isIdle, threads: order,
 			name: (thread) => session.name({ kind: "thread", index: thread }),
 			stateName: (state) => stateName(session, state),
 			from, to, chosen,
@@ -60,7 +60,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		});
 		const wakers = new Set(lines.map((line) => line.waker)).size;
 		note.textContent =
-			`${count(order.length)} threads, most CPU time first. A cell is ${longDuration(stepOf(rows.edges))}: its colour is the state with most time. ` +
+			`${count(order.length)} threads, most CPU time first. A cell is ${longDuration(stepOf(rows.edges))}: its colour is the state with most time; a bar in it is what a thread did that mostly waited for work. ` +
 			(chosen < 0 ? "Click a thread to see who ended its waits." : lines.length ? `Lines lead from the waits of ${session.name(selection.subject)} to the ${wakers === 1 ? "thread" : `${count(wakers)} threads`} that ended them.` : "No thread ended its waits here: interrupts and timers have no lane.");
 		const shown = familiesShown(session.byState(selection), session.families);
 		fill(keys, ...shown.map((family) => h("span", { class: "legend-entry" }, swatch(family), FAMILIES[family].label)));
