@@ -81,7 +81,7 @@ int state_grid_init(struct grid *grid, size_t lines, u32 window_count);
 void state_grid_free(struct grid *grid);
 /* ns evenly over count windows from the first on, entries in the last of them: 0 or -ENOMEM. */
 int state_grid_add(struct grid *grid, const struct grid_line *line, u32 first, u32 count, s64 ns,
-	     s64 entries);
+		   s64 entries);
 /* Its rows by group, bucket and state, in buckets so long that these are no more than the limit;
  * NULL: no memory. The caller's to free. */
 struct grid_row *state_grid_rows(struct grid *grid, size_t limit, size_t *ret_count);

@@ -62,13 +62,13 @@ static int add_slice(struct reader *reader, const struct slice *slice)
 	struct ledger_time *time = reader->time;
 	const struct thread *thread = &data->digest->threads[slice->thread];
 	struct grid_line line = {0, slice->state};
-	int err =
-		state_grid_add(&time->host, &line, slice->first, slice->count, slice->ns, slice->entries);
+	int err = state_grid_add(&time->host, &line, slice->first, slice->count, slice->ns,
+				 slice->entries);
 
 	line.group = (u32)data->group_at[thread->process];
 	if (!err)
 		err = state_grid_add(&time->groups, &line, slice->first, slice->count, slice->ns,
-			       slice->entries);
+				     slice->entries);
 	if (!err && data->thread_at[slice->thread] != PAGE_NONE)
 		err = stretches_add(&time->threads, slice->first, slice->count,
 				    (u32)data->thread_at[slice->thread], slice->state, slice->ns);

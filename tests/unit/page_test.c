@@ -114,10 +114,11 @@ static void a_grid_spreads_exactly(void **state)
 	size_t row_count;
 
 	(void)state;
-	assert_int_equal(grid_init(&grid, 2, WINDOWS), 0);
-	assert_int_equal(grid_add(&grid, &(struct grid_line){7, 1}, 10, 1003, 10000000019LL, 3), 0);
-	assert_int_equal(grid_add(&grid, &(struct grid_line){7, 2}, 0, 1, 42, 1), 0);
-	rows = grid_rows(&grid, 100, &row_count);
+	assert_int_equal(state_grid_init(&grid, 2, WINDOWS), 0);
+	assert_int_equal(
+		state_grid_add(&grid, &(struct grid_line){7, 1}, 10, 1003, 10000000019LL, 3), 0);
+	assert_int_equal(state_grid_add(&grid, &(struct grid_line){7, 2}, 0, 1, 42, 1), 0);
+	rows = state_grid_rows(&grid, 100, &row_count);
 	assert_non_null(rows);
 	assert_true(row_count <= 100 && row_count > 2);
 	for (size_t i = 0; i < row_count; i++) {
@@ -131,7 +132,7 @@ static void a_grid_spreads_exactly(void **state)
 	assert_true(ns == 10000000019LL + 42);
 	assert_true(count == 4);
 	free(rows);
-	grid_free(&grid);
+	state_grid_free(&grid);
 }
 
 struct item {

@@ -55,7 +55,7 @@ static void add_range(s64 *cells, u32 from, u32 to, s64 each)
 }
 
 int state_grid_add(struct grid *grid, const struct grid_line *line, u32 first, u32 count, s64 ns,
-	     s64 entries)
+		   s64 entries)
 {
 	const struct grid_line *found = hash_add(&grid->lines, line);
 	u32 windows = grid->windows, from = first / windows, last = first + count - 1;
