@@ -287,8 +287,8 @@ def check_samples(trace, db, where):
     rows = list(db.execute(f"""SELECT w.begin_ns, s.pid, s.tid, s.kind, s.weight_ns, s.count, s.stack FROM samples s
         JOIN windows w ON w.id = s.window LEFT JOIN processes p ON p.pid = s.pid AND p.start_ns = s.process_start_ns
         WHERE {where}"""))
-    expected = sorted((row[:3] + (kinds[row[3]],) + row[4:6], names(row[6])) for row in rows)
-    found = sorted((sample[:6], sample[6]) for sample in trace.samples)
+    expected = sorted(((row[:3] + (kinds[row[3]],) + row[4:6], names(row[6])) for row in rows), key=lambda item: item[0])
+    found = sorted(((sample[:6], sample[6]) for sample in trace.samples), key=lambda item: item[0])
     expect("samples", [f[0] for f in found], [e[0] for e in expected])
 
     # What was inlined comes between; names that are hostile are escaped, and those that are not known are made up.
