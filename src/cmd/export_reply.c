@@ -6,8 +6,9 @@
 #include "../base/utf8.h"
 #include "proto/otlp.pb-c.h"
 
-#define LINE_BYTES 100 /* of foreign text that is shown: escaped, it is up to four times as long   \
-			*/
+#define LINE_BYTES                                                                                 \
+	100 /* of foreign text that is shown: escaped, it is up to four times as long              \
+	     */
 
 static void show(char to[REPLY_TEXT_BYTES], const char *text, size_t length)
 {
