@@ -265,11 +265,13 @@ def check_extent(trace, db, tracks, by_track):
                (spans[0][0], spans[-1][1]) in known[one(above["thread"][0], "tid")], True)
 
 
-def check_slow(trace, db, where, ledger):
-    found = sorted((s["begin"], s["end"], s["name"]) for s in trace.slices
-                   if s["track"] not in ledger and one(trace.tracks[s["track"]], "name").startswith("slow"))
-    expect("slow events", found, sorted(db.execute(f"""SELECT ts_ns - ns, ts_ns, signal || ' ' || kind FROM slow s LEFT JOIN
-        processes p ON p.pid = s.pid AND p.start_ns = s.start_ns WHERE {where}""")))
+def check_slow(trace, db, where):
+    found = collections.Counter((s["begin"], s["end"], s["name"]) for s in trace.slices
+                                if one(trace.tracks[s["track"]], "name").startswith("slow"))
+    expected = collections.Counter(db.execute(f"""SELECT ts_ns - ns, ts_ns, signal || ' ' || kind FROM slow s
+        WHERE {where}"""))
+    expect("slow events that the session has not", dict(found - expected), {})
+    expect("slow events that the trace has not", dict(expected - found), {})
 
 
 def check_samples(trace, db, where):
@@ -287,8 +289,8 @@ def check_samples(trace, db, where):
     rows = list(db.execute(f"""SELECT w.begin_ns, s.pid, s.tid, s.kind, s.weight_ns, s.count, s.stack FROM samples s
         JOIN windows w ON w.id = s.window LEFT JOIN processes p ON p.pid = s.pid AND p.start_ns = s.process_start_ns
         WHERE {where}"""))
-    expected = sorted((row[:3] + (kinds[row[3]],) + row[4:6], names(row[6])) for row in rows)
-    found = sorted((sample[:6], sample[6]) for sample in trace.samples)
+    expected = sorted(((row[:3] + (kinds[row[3]],) + row[4:6], names(row[6])) for row in rows), key=lambda item: item[0])
+    found = sorted(((sample[:6], sample[6]) for sample in trace.samples), key=lambda item: item[0])
     expect("samples", [f[0] for f in found], [e[0] for e in expected])
 
     # What was inlined comes between; names that are hostile are escaped, and those that are not known are made up.
@@ -365,7 +367,7 @@ for reader, packets in (("own reader", [read("packet", p) for p in fields(bytes_
     ledger = check_ledger(trace, db, f"{window} AND {kernel.format('t.pid')}")
     if not arguments.windows:
         check_extent(trace, db, ledger, by_track)
-    check_slow(trace, db, f"{window.replace('l.', 's.')} AND {kernel.format('s.pid')}", ledger)
+    check_slow(trace, db, f"{window.replace('l.', 's.')} AND {kernel.format('s.pid')}")
     check_samples(trace, db, f"{window.replace('l.', 's.')} AND {kernel.format('s.pid')}")
     check_host(trace, db, window)
     check_flows(trace)

@@ -38,14 +38,16 @@ class Session:
         for number, name in self.db.execute("SELECT id, name FROM states"):
             names.setdefault(number, name)
         self.states = names
-        self.services = {}
+        # A service, or the command of the process: its leader's name, or where that was not seen, of its first thread.
+        self.services, commands = {}, {}
         for pid, start, comm, service in self.db.execute("SELECT pid, start_ns, comm, service FROM processes"):
-            self.services[pid, start] = service or comm or ""
-        for pid, start, comm in self.db.execute("""SELECT pid, process_start_ns, comm FROM threads WHERE pid = tid
-                ORDER BY id"""):
-            if not self.db.execute("SELECT 1 FROM processes WHERE pid = ? AND start_ns = ? AND service != ''",
-                                   (pid, start)).fetchone():
-                self.services[pid, start] = comm
+            commands[pid, start] = comm or ""
+            self.services[pid, start] = service or ""
+        for pid, start, tid, comm in self.db.execute("SELECT pid, process_start_ns, tid, comm FROM threads ORDER BY id"):
+            if not commands.get((pid, start)) or (pid == tid and comm):
+                commands[pid, start] = comm or ""
+        for key, comm in commands.items():
+            self.services[key] = self.services.get(key) or comm
 
     def ledger(self):
         """{(service, state): ns}"""

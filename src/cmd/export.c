@@ -30,8 +30,8 @@ static const char usage[] =
 static const char usage_options[] =
 	"  -o, --output FILE    write to FILE; - is stdout\n"
 	"  --to URL             send it to the receiver of OTLP at URL instead, such as\n"
-	"                       http://127.0.0.1:4318; -f otlp sends all that there is\n"
-	"                       of OTLP\n"
+	"                       http://127.0.0.1:4318; -f otlp sends profiles and\n"
+	"                       metrics\n"
 	"  --kind KIND          export samples of this kind only: cpu or blocked\n"
 	"  --state STATE        export this state only: cpu.user, or blocked for all\n"
 	"                       states that begin so\n"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/cleanup.h"
 #include "../base/utf8.h"
 #include "../model/resolver.h"
 
@@ -25,10 +26,11 @@ struct known_stack {
 	u32 unused;
 };
 
-/* One name in two files is one function here, which has no module. */
-struct known_function {
-	s32 name, file; /* the key */
+struct known_item {
+	const void *table;
+	u64 hash; /* the key ends here */
 	s32 place;
+	u32 unused;
 };
 
 /* Adds to a table: its place; 0: no memory. */
@@ -50,6 +52,55 @@ static s32 add(struct otlp_dictionary *dictionary, struct otlp_table *table, voi
 	return (s32)table->count++;
 }
 
+static u64 hash_of(const u8 *bytes, size_t size)
+{
+	u64 hash = 0xcbf29ce484222325ULL; /* FNV-1a: what it finds is compared */
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ bytes[i]) * 0x100000001b3ULL;
+	return hash;
+}
+
+static bool says(const void *item, const u8 *bytes, size_t size)
+{
+	size_t own_size = protobuf_c_message_get_packed_size(item);
+	_cleanup_free_ u8 *own = own_size == size ? malloc(size) : NULL;
+
+	if (own)
+		protobuf_c_message_pack(item, own);
+	return own && !memcmp(own, bytes, size);
+}
+
+/*
+ * The same, but each content once: two files of one name, two functions of one name in different
+ * files, and all that is made of them, are one here. What says nothing is place 0.
+ */
+static s32 add_once(struct otlp_dictionary *dictionary, struct otlp_table *table, void *item)
+{
+	size_t size = item ? protobuf_c_message_get_packed_size(item) : 0;
+	_cleanup_free_ u8 *bytes = size ? malloc(size) : NULL;
+	struct known_item *known, key = {.table = table};
+	s32 place;
+
+	if (item && !size)
+		return 0;
+	if (!bytes) {
+		dictionary->err = -ENOMEM;
+		return 0;
+	}
+	protobuf_c_message_pack(item, bytes);
+	key.hash = hash_of(bytes, size);
+	known = hash_add(&dictionary->known_items, &key);
+	if (known && known->place && says(table->items[known->place], bytes, size))
+		return known->place;
+	place = add(dictionary, table, item);
+	if (known)
+		known->place = place;
+	else
+		dictionary->err = -ENOMEM;
+	return place;
+}
+
 #define NEW(dictionary, Type, init)                                                                \
 	({                                                                                         \
 		Type *made = otlp_alloc(&(dictionary)->pool, sizeof(Type));                        \
@@ -67,8 +118,8 @@ int otlp_dictionary_init(struct otlp_dictionary *dictionary, const struct profil
 		  sizeof(s64) + 2 * sizeof(s32), ATTRIBUTES_MAX);
 	hash_init(&dictionary->known_stacks, sizeof(struct known_stack), 2 * sizeof(u64),
 		  PROFILE_STACKS_MAX);
-	hash_init(&dictionary->known_functions, sizeof(struct known_function), 2 * sizeof(s32),
-		  PROFILE_FRAMES_MAX + PROFILE_INLINES_MAX);
+	hash_init(&dictionary->known_items, sizeof(struct known_item), 2 * sizeof(u64),
+		  PROFILE_STACKS_MAX + 2 * PROFILE_FRAMES_MAX + PROFILE_INLINES_MAX);
 	dictionary->modules = calloc(profile->modules.count + 1, sizeof(u32));
 	dictionary->frames = calloc(profile->frames.count + 1, sizeof(u32));
 	dictionary->marks = calloc(profile->functions.count + 1, sizeof(u32));
@@ -95,7 +146,7 @@ void otlp_dictionary_free(struct otlp_dictionary *dictionary)
 	strings_free(&dictionary->values);
 	hash_free(&dictionary->known_attributes);
 	hash_free(&dictionary->known_stacks);
-	hash_free(&dictionary->known_functions);
+	hash_free(&dictionary->known_items);
 	free(dictionary->modules);
 	free(dictionary->frames);
 	free(dictionary->marks);
@@ -198,7 +249,7 @@ static s32 mapping(struct otlp_dictionary *dictionary, u32 index)
 			item->n_attribute_indices = item->attribute_indices ? 1 : 0;
 		}
 	}
-	dictionary->modules[index] = (u32)add(dictionary, &dictionary->mappings, item) + 1;
+	dictionary->modules[index] = (u32)add_once(dictionary, &dictionary->mappings, item) + 1;
 	return (s32)dictionary->modules[index] - 1;
 }
 
@@ -206,26 +257,19 @@ static s32 function(struct otlp_dictionary *dictionary, u32 index, u32 file)
 {
 	const struct profile *profile = dictionary->profile;
 	u32 *place = &dictionary->function_places[index];
-	struct known_function *known, key = {0};
 	Otlp__Function *item;
 
 	if (*place)
 		return (s32)*place - 1;
-	key.name = otlp_string(dictionary, profile_function_name(profile, index));
-	key.file = file ? otlp_string(dictionary, profile_text(profile, file)) : 0;
-	known = hash_add(&dictionary->known_functions, &key);
-	if (known && !known->place) {
-		item = NEW(dictionary, Otlp__Function, otlp__function__init);
-		if (item) {
-			WIRE_SET(item, name_strindex, key.name);
-			item->has_filename_strindex = key.file != 0;
-			item->filename_strindex = key.file;
-		}
-		known->place = add(dictionary, &dictionary->functions, item);
+	item = NEW(dictionary, Otlp__Function, otlp__function__init);
+	if (item) {
+		WIRE_SET(item, name_strindex,
+			 otlp_string(dictionary, profile_function_name(profile, index)));
+		if (file)
+			WIRE_SET(item, filename_strindex,
+				 otlp_string(dictionary, profile_text(profile, file)));
 	}
-	if (!known)
-		dictionary->err = -ENOMEM;
-	*place = known ? (u32)known->place + 1 : 1;
+	*place = (u32)add_once(dictionary, &dictionary->functions, item) + 1;
 	return (s32)*place - 1;
 }
 
@@ -268,7 +312,7 @@ static s32 location(struct otlp_dictionary *dictionary, const struct profile_ste
 		item->attribute_indices = only(dictionary, type);
 		item->n_attribute_indices = item->attribute_indices ? 1 : 0;
 	}
-	return add(dictionary, &dictionary->locations, item);
+	return add_once(dictionary, &dictionary->locations, item);
 }
 
 /* Of a frame or a mark, which both come again and again. */
@@ -310,7 +354,7 @@ s32 otlp_stack(struct otlp_dictionary *dictionary, u64 stack, u32 stop)
 			location_of(dictionary, &steps[first], i + 1 - first);
 		first = i + 1;
 	}
-	known->place = add(dictionary, &dictionary->stacks, item);
+	known->place = add_once(dictionary, &dictionary->stacks, item);
 	return known->place;
 }
 

@@ -22,7 +22,8 @@ struct otlp_dictionary {
 	struct strings strings;
 	struct strings values; /* texts of attributes, to know them again: not of the format */
 	struct otlp_table mappings, locations, functions, attributes, stacks;
-	struct hash known_attributes, known_stacks, known_functions;
+	struct hash known_attributes, known_stacks;
+	struct hash known_items;       /* of all tables, by what they say */
 	u32 *modules, *frames, *marks; /* by index of the profile: place + 1; 0: not used yet */
 	u32 *function_places;
 	int err;

@@ -80,7 +80,7 @@ u64 trace_lane(struct trace *trace, u64 parent, const char *name, const char *ab
 
 static inline u64 trace_uuid(enum trace_track kind, u64 index)
 {
-	return (u64)kind << 48 | index;
+	return index << 4 | kind; /* small numbers are short in the file */
 }
 
 /* An event that is being made. */

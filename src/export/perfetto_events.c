@@ -15,7 +15,7 @@
 #include "../store/query.h"
 #include "perfetto.h"
 
-#define LANES_MAX	 64 /* of one thread or process; what finds all taken is left out, and told */
+#define LANES_MAX	 1024 /* of one thread or process; what finds all taken is left out, and told */
 #define EVENT_NAME_BYTES 96
 
 struct lanes {

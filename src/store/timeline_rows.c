@@ -11,6 +11,15 @@
 #define RANGE_BYTES   128
 #define BUCKETS_BYTES 16384 /* HIST_BUCKETS times "703:1000000 " */
 
+/* Rows of nothing that the session has: no session of dwell's has any. */
+static void tell_damaged(const char *table, u64 rows)
+{
+	if (rows)
+		log_info("rows of the session's '%s' that are left out, as they are of no window "
+			 "or thread, or below zero: %llu",
+			 table, (unsigned long long)rows);
+}
+
 struct ledger_reader {
 	const struct timeline *timeline;
 	ledger_fn *on_row;
@@ -76,10 +85,7 @@ int timeline_ledger(const struct timeline *timeline, ledger_fn *on_row, void *co
 				   "window, thread, state, sum(ns), sum(count)", group,
 				   "window, thread, state", on_ledger, &reader);
 	}
-	if (!err && reader.damaged)
-		log_info("%llu sums of the ledger are of no thread or window, or below zero: they "
-			 "are left out",
-			 (unsigned long long)reader.damaged);
+	tell_damaged("ledger", reader.damaged);
 	return err;
 }
 
@@ -87,6 +93,7 @@ struct sample_reader {
 	const struct timeline *timeline;
 	sample_fn *on_row;
 	void *context;
+	u64 damaged;
 };
 
 static int on_sample(sqlite3_stmt *row, void *context)
@@ -109,6 +116,7 @@ static int on_sample(sqlite3_stmt *row, void *context)
 		.weight_ns = query_count(row, 12),
 	};
 
+	reader->damaged += !sample.window;
 	if (!sample.window || !sample.window->is_wanted ||
 	    (part->one_kind && sample.kind != part->kind) ||
 	    !timeline_wants(reader->timeline, sample.pid, sample.process_start_ns, sample.tid) ||
@@ -119,13 +127,15 @@ static int on_sample(sqlite3_stmt *row, void *context)
 
 int timeline_samples(const struct timeline *timeline, sample_fn *on_row, void *context)
 {
-	struct sample_reader reader = {timeline, on_row, context};
+	struct sample_reader reader = {timeline, on_row, context, 0};
+	int err;
 
-	return query_table(
-		timeline->db, "samples",
-		"window, pid, process_start_ns, tid, thread_start_ns, kind, state, mode, "
-		"stack, stop, waker, count, weight_ns",
-		"window", on_sample, &reader);
+	err = query_table(timeline->db, "samples",
+			  "window, pid, process_start_ns, tid, thread_start_ns, kind, state, mode, "
+			  "stack, stop, waker, count, weight_ns",
+			  "window", on_sample, &reader);
+	tell_damaged("samples", reader.damaged);
+	return err;
 }
 
 /* What a series is, by its id. */
@@ -140,7 +150,7 @@ struct series_reader {
 	series_fn *on_row;
 	void *context;
 	struct hash series;
-	u64 unknown;
+	u64 unknown, damaged;
 };
 
 static bool find_kind(const char *signal, const char *kind, struct series_item *item)
@@ -200,6 +210,7 @@ static int on_values(sqlite3_stmt *row, void *context)
 	};
 	char buckets[BUCKETS_BYTES];
 
+	reader->damaged += !values.window;
 	if (!item || !values.window || !values.window->is_wanted)
 		return 0;
 	query_text(row, 5, buckets, sizeof(buckets));
@@ -218,7 +229,7 @@ static int on_values(sqlite3_stmt *row, void *context)
 int timeline_series(const struct timeline *timeline, series_fn *on_row, void *context,
 		    u64 *ret_unknown)
 {
-	struct series_reader reader = {timeline, on_row, context, {0}, 0};
+	struct series_reader reader = {timeline, on_row, context, {0}, 0, 0};
 	int err;
 
 	hash_init(&reader.series, sizeof(struct series_item), sizeof(u64), TIMELINE_TASKS_MAX);
@@ -230,6 +241,7 @@ int timeline_series(const struct timeline *timeline, series_fn *on_row, void *co
 				  "window, series, count, sum, max, buckets", NULL, on_values,
 				  &reader);
 	hash_free(&reader.series);
+	tell_damaged("series_values", reader.damaged);
 	*ret_unknown = reader.unknown;
 	return err;
 }
@@ -238,6 +250,7 @@ struct slow_reader {
 	const struct timeline *timeline;
 	slow_fn *on_row;
 	void *context;
+	u64 damaged;
 };
 
 static int on_slow(sqlite3_stmt *row, void *context)
@@ -259,6 +272,7 @@ static int on_slow(sqlite3_stmt *row, void *context)
 		.other_ns = query_count(row, 14),
 	};
 
+	reader->damaged += !slow.window;
 	if (!slow.window || !slow.window->is_wanted ||
 	    !timeline_wants(reader->timeline, slow.pid, slow.start_ns, slow.tid))
 		return 0;
@@ -270,10 +284,13 @@ static int on_slow(sqlite3_stmt *row, void *context)
 
 int timeline_slow(const struct timeline *timeline, slow_fn *on_row, void *context)
 {
-	struct slow_reader reader = {timeline, on_row, context};
+	struct slow_reader reader = {timeline, on_row, context, 0};
+	int err;
 
-	return query_table(timeline->db, "slow",
-			   "window, ts_ns, ns, signal, kind, pid, start_ns, tid, stack, cpu_ns, "
-			   "runq_ns, lock_ns, disk_ns, net_ns, other_ns",
-			   "pid, start_ns, tid, ts_ns - ns", on_slow, &reader);
+	err = query_table(timeline->db, "slow",
+			  "window, ts_ns, ns, signal, kind, pid, start_ns, tid, stack, cpu_ns, "
+			  "runq_ns, lock_ns, disk_ns, net_ns, other_ns",
+			  "pid, start_ns, tid, ts_ns - ns", on_slow, &reader);
+	tell_damaged("slow", reader.damaged);
+	return err;
 }
