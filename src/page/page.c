@@ -86,7 +86,7 @@ static int print_page(const struct page_data *data, const struct page_session *s
 	const char *page = page_template(), *marker = strstr(page, MARKER);
 
 	if (!marker) {
-		log_error("this dwell's page has no place for data: build it again with npm");
+		log_error("this dwell's page has no marker for data: build it again with npm");
 		return -EINVAL;
 	}
 	if (session->opens)

@@ -107,7 +107,7 @@ static void fill_series(struct page_table *table, const struct series_table *sha
 		table_text(table, shape->fields[i], text);
 	}
 	if (series_is_other(&row->key) && shape->fields[FIELD_AT_OBJECT])
-		table_text(table, shape->fields[FIELD_AT_OBJECT], "(others, without a place)");
+		table_text(table, shape->fields[FIELD_AT_OBJECT], "(others, without a slot)");
 	fill_values(table, shape->values, &row->hist);
 	for (u32 i = 0; i < SERIES_SUMS; i++)
 		if (shape->bytes[i])

@@ -112,7 +112,7 @@ check "--html chooses no view" says 64 "leave out the options that choose" "$any
 check "--baseline goes with --html" says 64 "--baseline goes with --html" "$any_page" report --baseline x "$dir/run.dwell"
 check "a part without windows is said" says 1 "no window" "$any_page" report --html "$dir/no.html" "$dir/run.dwell@1000s-"
 check "a folder that is not there is said" says 1 "cannot write" "$any_page" report --html "$dir/none/x.html" "$dir/run.dwell"
-check "a page without a place for data is said" says 1 "no place for data" \
+check "a page without a marker for data is said" says 1 "no marker for data" \
 	env DWELL_TEST_PAGE=x "$any_page" report --html "$dir/no.html" "$dir/run.dwell"
 check "built without the page, it says so" says 77 "built without the page" \
 	env -u DWELL_TEST_PAGE "$any_page" report --html "$dir/no.html" "$dir/run.dwell"
