@@ -73,6 +73,10 @@ static int restrict_table(const struct making *making, const struct table *table
 
 	if (code)
 		return code;
+	if (table == &store_tables[TABLE_META]) /* nor does it say that these are complete */
+		return execute(making->db, sqlite3_mprintf("CREATE TEMP VIEW %s AS SELECT * FROM "
+							   "main.%s WHERE key NOT GLOB 'sums.*'",
+							   table->name, table->name));
 	if (table->sums_of)
 		return execute(making->db, sqlite3_mprintf("CREATE TEMP VIEW %s AS SELECT * FROM "
 							   "main.%s WHERE 0",

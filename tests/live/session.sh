@@ -129,7 +129,7 @@ check "it has no end" is "$work/killed.dwell" "SELECT count(*) FROM meta WHERE k
 
 # The disk fills up while it is written; the command and its status are untouched by that.
 mkdir "$work/small"
-mount -t tmpfs -o size=256k tmpfs "$work/small"
+mount -t tmpfs -o size=384k tmpfs "$work/small"
 "$DWELL" record -o "$work/small/full.dwell" -- sh -c \
 	'for i in $(seq 2000); do /bin/true; done; exit 5' 2>"$work/err"
 check "disk full: the command's status passes through" test $? -eq 5

@@ -84,14 +84,16 @@ check "a stack that leads to itself ends" answers "$stacks" "SELECT count(*) FRO
 check "samples of a view are those of the report" answers "$stacks" "SELECT sum(samples) FROM top_stacks WHERE stack <> -77" \
 	"$("$DWELL" report --json --kernel "$stacks" | jq '[.stacks[].count] | add - 1')"
 
-# Sums that are there are used, and only for all of a session
-sql "$dir/run.dwell" "INSERT INTO ledger_sums SELECT thread, state, 0, 0, 0, 0, 0, sum(ns), sum(count) FROM ledger GROUP BY 1, 2;
-	INSERT INTO meta SELECT 'sums.ledger_sums', max(rowid) FROM ledger"
+# Sums that are complete are used, and only for all of a session
+sql "$dir/run.dwell" "INSERT INTO ledger_sums SELECT thread, state, call, object, holder, waker, waker_kind, sum(ns), sum(count)
+	FROM ledger GROUP BY 1, 2, 3, 4, 5, 6, 7; INSERT INTO meta SELECT 'sums.ledger_sums', max(rowid) FROM ledger"
 total=$(python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute("SELECT sum(ns) FROM ledger").fetchone()[0])' "$dir/run.dwell")
 check "with sums, the time is the same" answers "$dir/run.dwell" "SELECT sum(time_ns) FROM ledger_by_thread" "$total"
 sql "$dir/run.dwell" "UPDATE ledger_sums SET ns = 0"
 check "they are used" answers "$dir/run.dwell" "SELECT sum(time_ns) FROM ledger_by_thread" 0
 check "but not for a part" answers "$dir/run.dwell@0-100s" "SELECT sum(time_ns) FROM ledger_by_thread" "$total"
+sql "$dir/run.dwell" "DELETE FROM meta WHERE key = 'sums.ledger_sums'"
+check "nor where they are not complete" answers "$dir/run.dwell" "SELECT sum(time_ns) FROM ledger_by_thread" "$total"
 
 # Formats; thread 900 has a name with an escape sequence and a new line in it
 odd="SELECT process, pid, 1.5 AS half, NULL AS none, x'00ff' AS bytes, pid FROM thread_names WHERE pid = 900"
