@@ -467,6 +467,7 @@ check-long:
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run -- fuzz/run.sh build/fuzz/fuzz
 	$(MAKE) all tests
 	BUILD=build tests/run tests/repeat.sh
+	BUILD=build tests/run tests/large_session.sh
 	BUILD=build SOAK_SECONDS=3600 tests/run tests/live/soak.sh
 	ROUNDS=3 $(MAKE) check-mysteries
 	BUILD=build tests/run tests/diff_pairs.sh
