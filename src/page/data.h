@@ -15,7 +15,6 @@
 
 /* Bounds, so that a browser opens the page of a large session: limits[] tells what did not fit. */
 #define PAGE_WINDOWS_MAX	100000
-#define PAGE_PROCESSES_MAX	50000
 #define PAGE_THREADS_MAX	50000
 #define PAGE_HOST_ROWS_MAX	120000
 #define PAGE_GROUP_ROWS_MAX	250000
