@@ -4,6 +4,8 @@
 import { FAMILIES, familyColour, type Pattern, type Theme } from "../colours";
 import { theme, usesPatterns } from "../ui/theme";
 
+const SMALL_PIXELS = 20_000;
+
 /** Sets the canvas to a size in CSS pixels, and gives a cleared context that is scaled for the screen. */
 export function prepare(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
 	const scale = Math.max(1, Math.min(3, devicePixelRatio || 1));
@@ -15,7 +17,10 @@ export function prepare(canvas: HTMLCanvasElement, width: number, height: number
 		canvas.style.width = `${width}px`;
 		canvas.style.height = `${height}px`;
 	}
-	const context = canvas.getContext("2d") as CanvasRenderingContext2D;
+	// Small pictures are many: they are cheaper without the graphics processor.
+	const context = canvas.getContext("2d", {
+		willReadFrequently: w * h < SMALL_PIXELS,
+	}) as CanvasRenderingContext2D;
 	context.setTransform(scale, 0, 0, scale, 0, 0);
 	context.clearRect(0, 0, width, height);
 	return context;
@@ -64,7 +69,11 @@ function drawPattern(pattern: Pattern, colour: string): CanvasPattern | string {
 	const isHatch = pattern === "hatch";
 	context.fillStyle = isHatch ? ink().page : colour;
 	context.fillRect(0, 0, 8, 8);
-	context.strokeStyle = context.fillStyle = isHatch ? colour : theme() === "light" ? "rgba(255,255,255,.7)" : "rgba(0,0,0,.6)";
+	context.strokeStyle = context.fillStyle = isHatch
+		? colour
+		: theme() === "light"
+			? "rgba(255,255,255,.7)"
+			: "rgba(0,0,0,.6)";
 	context.lineWidth = isHatch ? 2 : 1.2;
 	context.beginPath();
 	if (pattern === "rise" || pattern === "cross" || isHatch)
@@ -90,15 +99,31 @@ function drawPattern(pattern: Pattern, colour: string): CanvasPattern | string {
 	return context.createPattern(tile, "repeat") ?? colour;
 }
 
-/** Text cut to a width, with an ellipsis; empty if not even three characters fit. `unit` is the width of a character. */
-export function fitText(text: string, width: number, unit: number): string {
-	const room = Math.floor(width / unit);
-	if (text.length <= room) return text;
-	return room < 3 ? "" : `${text.slice(0, room - 1)}…`;
+/** Text cut to a width, with an ellipsis; empty if not even three characters fit. */
+export function fitText(context: CanvasRenderingContext2D, text: string, width: number): string {
+	let cut = text.length > 400 ? text.slice(0, 400) : text;
+	for (let shown = cut; cut.length >= 2; shown = `${cut}…`) {
+		const needed = context.measureText(shown).width;
+		if (needed <= width) return shown;
+		cut = cut.slice(0, Math.min(cut.length - 1, Math.floor((cut.length * width) / needed)));
+	}
+	return "";
+}
+
+/** A name that ends in a number, cut to a width: the number stays. */
+export function fitName(context: CanvasRenderingContext2D, name: string, width: number): string {
+	if (context.measureText(name).width <= width) return name;
+	const at = name.lastIndexOf(" ");
+	if (at < 0) return fitText(context, name, width);
+	const end = name.slice(at);
+	return fitText(context, name.slice(0, at), width - context.measureText(end).width) + end;
 }
 
 /** Round steps for an axis of time that leave about `wanted` labels. */
 export function timeStep(lengthNs: number, wanted: number): number {
-	const steps = [1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 2e7, 5e7, 1e8, 2e8, 5e8, 1e9, 2e9, 5e9, 1e10, 15e9, 3e10, 6e10, 12e10, 3e11, 6e11, 9e11, 18e11, 36e11, 72e11, 144e11, 288e11, 864e11];
+	const steps = [
+		1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 2e7, 5e7, 1e8, 2e8, 5e8, 1e9, 2e9,
+		5e9, 1e10, 15e9, 3e10, 6e10, 12e10, 3e11, 6e11, 9e11, 18e11, 36e11, 72e11, 144e11, 288e11, 864e11,
+	];
 	return steps.find((step) => lengthNs / step <= wanted) ?? steps[steps.length - 1];
 }

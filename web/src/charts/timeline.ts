@@ -9,7 +9,7 @@ import { bucketAt } from "../data/time_grid";
 import { duration, moment, percent } from "../format";
 import { theme } from "../ui/theme";
 import { hideTip, showTip } from "../ui/tooltip";
-import { familyFill, fitText, FONT, ink, prepare, timeStep } from "./canvas";
+import { familyFill, fitName, FONT, ink, prepare, timeStep } from "./canvas";
 
 export const LANE = 18;
 const AXIS = 22;
@@ -27,6 +27,7 @@ export interface WakeLine {
 export interface TimelineData {
 	rows: StateRows;
 	families: Int32Array;
+	isIdle: Uint8Array;
 	/** Threads in the order of their lanes. */
 	threads: Int32Array;
 	name(thread: number): string;
@@ -54,7 +55,10 @@ export class Timeline {
 		this.scroller.className = "timeline-scroll";
 		this.scroller.tabIndex = 0;
 		this.scroller.setAttribute("role", "region");
-		this.scroller.setAttribute("aria-label", "States of threads over time; the table below has the same data");
+		this.scroller.setAttribute(
+			"aria-label",
+			"States of threads over time; the table below has the same data",
+		);
 		this.canvas.className = "timeline-canvas";
 		this.canvas.setAttribute("aria-hidden", "true");
 		this.sizer.append(this.canvas);
@@ -77,12 +81,15 @@ export class Timeline {
 	}
 
 	private get left(): number {
-		return this.scroller.clientWidth < 600 ? 92 : 190;
+		return this.scroller.clientWidth < 600 ? 110 : 190;
 	}
 
 	private x(ns: number): number {
 		const [begin, end] = this.ends();
-		return this.left + ((ns - begin) / Math.max(1, end - begin)) * (this.scroller.clientWidth - this.left - 4);
+		return (
+			this.left +
+			((ns - begin) / Math.max(1, end - begin)) * (this.scroller.clientWidth - this.left - 4)
+		);
 	}
 
 	/** The moments at the left and at the right. */
@@ -112,8 +119,7 @@ export class Timeline {
 		const last = Math.min(lanes, first + Math.ceil(height / LANE) + 1);
 		context.font = `12px ${FONT}`;
 		context.textBaseline = "middle";
-		const unit = context.measureText("abcdefghij_klmnop").width / 17;
-		for (let lane = first; lane < last; lane++) this.drawLane(context, lane, this.laneY(lane), unit);
+		for (let lane = first; lane < last; lane++) this.drawLane(context, lane, this.laneY(lane));
 		this.drawLines(context);
 		context.fillStyle = colours.page;
 		context.fillRect(0, 0, width, AXIS);
@@ -124,7 +130,7 @@ export class Timeline {
 		return AXIS + lane * LANE - this.scroller.scrollTop;
 	}
 
-	private drawLane(context: CanvasRenderingContext2D, lane: number, y: number, unit: number): void {
+	private drawLane(context: CanvasRenderingContext2D, lane: number, y: number): void {
 		const data = this.data as TimelineData;
 		const { rows } = data;
 		const thread = data.threads[lane];
@@ -137,40 +143,61 @@ export class Timeline {
 		context.font = isChosen ? `600 12px ${FONT}` : `12px ${FONT}`;
 		context.fillStyle = colours.text;
 		context.textAlign = "left";
-		context.fillText(fitText(data.name(thread), this.left - 10, unit * 1.04), 4, y + LANE / 2);
+		context.fillText(fitName(context, data.name(thread), this.left - 10), 4, y + LANE / 2);
 		const { from, to } = data;
 		const cells = (to - from) * rows.states;
 		if (this.cells.length < cells) this.cells = new Float64Array(cells);
 		this.cells.fill(0, 0, cells);
 		rows.addKey(thread, from, to, this.cells);
-		let run = -1;
+		let run = 0;
 		let begin = from;
 		for (let bucket = from; bucket <= to; bucket++) {
-			const family = bucket < to ? this.dominant(bucket - from) : -2;
-			if (family === run) continue;
-			if (run >= 0) {
-				const x = this.x(rows.edges[begin]);
-				context.fillStyle = familyFill(run);
-				context.fillRect(x, y + 2, Math.max(0.6, this.x(rows.edges[bucket]) - x - 0.5), LANE - 3);
-			}
-			run = family;
+			const cell = bucket < to ? this.cell(bucket - from) : -1;
+			if (cell === run) continue;
+			if (run > 0) this.drawRun(context, run, this.x(rows.edges[begin]), this.x(rows.edges[bucket]), y);
+			run = cell;
 			begin = bucket;
 		}
 	}
 
-	/** The family of the state with most time in a cell; -1 for none. */
-	private dominant(cell: number): number {
-		const { rows, families } = this.data as TimelineData;
+	/** Cells alike are drawn at once. Where a thread mostly waited for work, what it did besides is a bar from the bottom. */
+	private drawRun(
+		context: CanvasRenderingContext2D,
+		cell: number,
+		left: number,
+		right: number,
+		y: number,
+	): void {
+		const width = Math.max(0.6, right - left - 0.5);
+		context.fillStyle = familyFill((cell & 31) - 1);
+		context.fillRect(left, y + 2, width, LANE - 3);
+		const tall = cell >> 10;
+		if (!tall) return;
+		context.fillStyle = familyFill(((cell >> 5) & 31) - 1);
+		context.fillRect(left, y + LANE - 1 - tall, width, tall);
+	}
+
+	/** A cell as one number: 1 + the family with most time, 1 + the busy family with most, and the height of its bar. 0: none. */
+	private cell(bucket: number): number {
+		const { rows, families, isIdle } = this.data as TimelineData;
 		let best = -1;
-		let most = 0;
+		let busiest = -1;
+		let sum = 0;
+		let busy = 0;
+		const at = bucket * rows.states;
 		for (let s = 0; s < rows.states; s++) {
-			const ns = this.cells[cell * rows.states + s];
-			if (ns > most) {
-				most = ns;
-				best = s;
-			}
+			const ns = this.cells[at + s];
+			if (ns <= 0) continue;
+			sum += ns;
+			if (best < 0 || ns > this.cells[at + best]) best = s;
+			if (isIdle[s]) continue;
+			busy += ns;
+			if (busiest < 0 || ns > this.cells[at + busiest]) busiest = s;
 		}
-		return best < 0 ? -1 : families[best];
+		if (best < 0) return 0;
+		if (!isIdle[best] || busiest < 0) return families[best] + 1;
+		const tall = Math.max(1, Math.round((busy / sum) * (LANE - 3)));
+		return (families[best] + 1) | ((families[busiest] + 1) << 5) | (tall << 10);
 	}
 
 	private drawLines(context: CanvasRenderingContext2D): void {
@@ -234,17 +261,39 @@ export class Timeline {
 		const [begin, end] = this.ends();
 		const { edges } = data.rows;
 		const bucket = bucketAt(edges, begin + share * (end - begin));
-		if (share < 0) return showTip(event, { title: data.name(thread), lines: [], note: "Click to select this thread." });
+		if (share < 0)
+			return showTip(event, {
+				title: data.name(thread),
+				lines: [],
+				note: "Click to select this thread.",
+			});
 		this.sums.fill(0);
 		let sum = 0;
 		data.rows.addKey(thread, bucket, bucket + 1, this.sums);
 		for (const ns of this.sums) sum += ns;
-		const order = [...this.sums.keys()].filter((state) => this.sums[state] > 0).sort((a, b) => this.sums[b] - this.sums[a]);
-		const wakes = data.wakes.filter((wake) => wake.waiter === thread && bucketAt(data.wakeEdges, edges[bucket]) === wake.bucket);
+		const order = [...this.sums.keys()]
+			.filter((state) => this.sums[state] > 0)
+			.sort((a, b) => this.sums[b] - this.sums[a]);
+		const wakes = data.wakes.filter(
+			(wake) => wake.waiter === thread && bucketAt(data.wakeEdges, edges[bucket]) === wake.bucket,
+		);
 		showTip(event, {
 			title: `${data.name(thread)} · ${moment(edges[bucket], 1e8)}`,
-			lines: order.slice(0, 8).map((state) => [data.stateName(state), `${duration(this.sums[state])} · ${percent(this.sums[state] / sum)}`, familyColour(data.families[state], theme())]),
-			note: wakes.length ? `woken by ${wakes.slice(0, 3).map((wake) => `${data.name(wake.waker)} (${duration(wake.ns)})`).join(", ")}` : order.length ? undefined : "not measured here: the thread did not exist",
+			lines: order
+				.slice(0, 8)
+				.map((state) => [
+					data.stateName(state),
+					`${duration(this.sums[state])} · ${percent(this.sums[state] / sum)}`,
+					familyColour(data.families[state], theme()),
+				]),
+			note: wakes.length
+				? `woken by ${wakes
+						.slice(0, 3)
+						.map((wake) => `${data.name(wake.waker)} (${duration(wake.ns)})`)
+						.join(", ")}`
+				: order.length
+					? undefined
+					: "not measured here: the thread did not exist",
 		});
 	}
 }
