@@ -15,16 +15,29 @@ if (!file || !name) {
 	process.exit(64);
 }
 mkdirSync(folder, { recursive: true });
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+const browser = await chromium.launch({
+	executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+	args: ["--no-sandbox"],
+});
 for (const colorScheme of ["light", "dark"]) {
 	for (const width of all ? [1280, 390] : [1280]) {
-		const page = await browser.newPage({ colorScheme, viewport: { width, height: width < 600 ? 844 : 1100 }, deviceScaleFactor: width < 600 ? 2 : 1 });
-		const shot = (suffix, fullPage) => page.screenshot({ path: resolve(folder, `${name}${suffix}-${colorScheme}.png`), fullPage });
+		const page = await browser.newPage({
+			colorScheme,
+			viewport: { width, height: width < 600 ? 844 : 1100 },
+			deviceScaleFactor: width < 600 ? 2 : 1,
+		});
+		const shot = (suffix, fullPage) =>
+			page.screenshot({ path: resolve(folder, `${name}${suffix}-${colorScheme}.png`), fullPage });
 		page.on("pageerror", (error) => console.error(`${file}: ${error}`));
-		page.on("console", (message) => message.type() === "error" && console.error(`${file}: ${message.text()}`));
+		page.on(
+			"console",
+			(message) => message.type() === "error" && console.error(`${file}: ${message.text()}`),
+		);
 		const [path, selection = ""] = file.split("#");
 		await page.goto(`${pathToFileURL(resolve(path)).href}#${selection}`);
-		await page.waitForFunction(() => document.querySelector(".panel:not([hidden]):not(.waiting)")?.childElementCount);
+		await page.waitForFunction(
+			() => document.querySelector(".panel:not([hidden]):not(.waiting)")?.childElementCount,
+		);
 		await page.waitForTimeout(300);
 		await shot(all ? `-${width}` : "", all);
 		if (!all) continue;
@@ -32,7 +45,9 @@ for (const colorScheme of ["light", "dark"]) {
 			await tab.click();
 			await page.waitForTimeout(400);
 			const id = (await tab.getAttribute("id")).replace("tab-", "");
-			await (await page.$(".why")).screenshot({ path: resolve(folder, `${name}-${width}-${id}-${colorScheme}.png`) });
+			await (
+				await page.$(".why")
+			).screenshot({ path: resolve(folder, `${name}-${width}-${id}-${colorScheme}.png`) });
 		}
 		await page.close();
 	}

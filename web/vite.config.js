@@ -36,7 +36,10 @@ function oneFile() {
 				"trusted-types 'none'",
 			].join("; ");
 			const page = readFileSync(resolve(import.meta.dirname ?? ".", "page.html"), "utf8")
-				.replace("<!-- policy -->", () => `<meta http-equiv="Content-Security-Policy" content="${policy}">`)
+				.replace(
+					"<!-- policy -->",
+					() => `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+				)
 				.replace("<!-- style -->", () => `<style>${style}</style>`)
 				.replace("<!-- script -->", () => `<script>${script}</script>`);
 			this.emitFile({ type: "asset", fileName: "page.html", source: page });

@@ -36,33 +36,53 @@ async function check(what, body) {
 	} catch (error) {
 		failures++;
 		console.log(`not ok - ${what}`);
-		for (const line of String(error.message ?? error).split("\n").slice(0, 12)) console.log(`#   ${line}`);
+		for (const line of String(error.message ?? error)
+			.split("\n")
+			.slice(0, 12))
+			console.log(`#   ${line}`);
 	}
 }
 
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+const browser = await chromium.launch({
+	executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+	args: ["--no-sandbox"],
+});
 
 /** Opens a report; whatever the page or the browser complains about is collected. */
 async function open(path, options = {}) {
-	const page = await browser.newPage({ viewport: { width: 1280, height: 1000 }, colorScheme: "light", ...options });
+	const page = await browser.newPage({
+		viewport: { width: 1280, height: 1000 },
+		colorScheme: "light",
+		...options,
+	});
 	page.setDefaultTimeout(10_000);
 	const complaints = [];
 	page.on("pageerror", (error) => complaints.push(String(error)));
-	page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
-	page.on("request", (request) => !/^(file|data|about):/.test(request.url()) && complaints.push(`asked for ${request.url()}`));
+	page.on(
+		"console",
+		(message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()),
+	);
+	page.on(
+		"request",
+		(request) =>
+			!/^(file|data|about):/.test(request.url()) && complaints.push(`asked for ${request.url()}`),
+	);
 	page.on("dialog", (dialog) => {
 		complaints.push(`dialog: ${dialog.message()}`);
 		void dialog.dismiss();
 	});
 	await page.goto(pathToFileURL(resolve(path)).href);
 	await page.waitForSelector(".areas canvas");
-	await page.waitForFunction(() => document.querySelector(".panel:not([hidden]):not(.waiting)")?.childElementCount);
+	await page.waitForFunction(
+		() => document.querySelector(".panel:not([hidden]):not(.waiting)")?.childElementCount,
+	);
 	return { page, complaints };
 }
 
 const fragment = (page) => page.evaluate(() => decodeURIComponent(location.hash));
 const textOf = (page, selector) => page.textContent(selector);
-const settle = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 20))));
+const settle = (page) =>
+	page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 20))));
 const openTab = async (page, id) => {
 	await page.click(`#tab-${id}`);
 	await page.waitForFunction((name) => document.querySelector(`#panel-${name}`)?.childElementCount, id);
@@ -73,10 +93,18 @@ const openTab = async (page, id) => {
 async function problems(page) {
 	// The page's policy allows no script but its own: the checker comes through the debugger.
 	await page.evaluate(readFileSync(axe, "utf8"));
-	const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+	const { violations } = await page.evaluate(() =>
+		window.axe.run(document, { resultTypes: ["violations"] }),
+	);
 	return violations
 		.filter(({ impact }) => impact === "serious" || impact === "critical")
-		.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => node.target.join(" ")).join(", ")}`)
+		.map(
+			({ id, nodes }) =>
+				`${id}: ${nodes
+					.slice(0, 3)
+					.map((node) => node.target.join(" "))
+					.join(", ")}`,
+		)
 		.join("\n");
 }
 
@@ -108,7 +136,10 @@ await check("dragging in the chart selects a window, and what is below follows",
 await check("] moves the window, z doubles it", async () => {
 	const lengths = [];
 	for (const key of ["]", "z"]) {
-		const [from, to] = /window=(\d+)-(\d+)/.exec(await fragment(page)).slice(1).map(Number);
+		const [from, to] = /window=(\d+)-(\d+)/
+			.exec(await fragment(page))
+			.slice(1)
+			.map(Number);
 		lengths.push(to - from);
 		await page.keyboard.press(key);
 		await settle(page);
@@ -143,11 +174,15 @@ for (const kind of ["blocked", "wall clock", "by state", "on CPU"])
 	await check(`the flame graph has something to show: ${kind}`, async () => {
 		await page.click(`#panel-flame .choice button:text-is("${kind}")`);
 		await settle(page);
-		return /samples/.test(await textOf(page, "#flame-summary")) ? "" : await textOf(page, "#flame-summary");
+		return /samples/.test(await textOf(page, "#flame-summary"))
+			? ""
+			: await textOf(page, "#flame-summary");
 	});
 await check("a thread opens, from its service down", async () => {
 	await page.click('.ledger .choice button:text-is("thread")');
-	await page.waitForFunction(() => /thread/.test(document.querySelector(".ledger-rows caption")?.textContent ?? ""));
+	await page.waitForFunction(() =>
+		/thread/.test(document.querySelector(".ledger-rows caption")?.textContent ?? ""),
+	);
 	const name = await textOf(page, ".ledger-rows tbody tr td.name");
 	await page.click(".ledger-rows tbody tr td.name button");
 	await settle(page);
@@ -156,7 +191,9 @@ await check("a thread opens, from its service down", async () => {
 });
 await check("the timeline shows that thread and who ended its waits", async () => {
 	await openTab(page, "timeline");
-	return /Lines lead from|No thread ended/.test(await textOf(page, "#panel-timeline .note")) ? "" : await textOf(page, "#panel-timeline .note");
+	return /Lines lead from|No thread ended/.test(await textOf(page, "#panel-timeline .note"))
+		? ""
+		: await textOf(page, "#panel-timeline .note");
 });
 await check("a table sorts by a click on its header", async () => {
 	await page.evaluate(() => (location.hash = ""));
@@ -167,7 +204,9 @@ await check("a table sorts by a click on its header", async () => {
 	await page.click('#panel-raw th button:text-is("state")');
 	const down = await column();
 	if ((await page.getAttribute("#panel-raw th", "aria-sort")) !== "descending") return "aria-sort is wrong";
-	return up.length > 1 && up.join() === [...down].reverse().join() && up.join() === [...up].sort().join() ? "" : `${up} / ${down}`;
+	return up.length > 1 && up.join() === [...down].reverse().join() && up.join() === [...up].sort().join()
+		? ""
+		: `${up} / ${down}`;
 });
 await check("the theme switches, and the charts with it", async () => {
 	const colour = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
@@ -182,9 +221,13 @@ await check("every tab opens: with data, or with the reason why it is empty", as
 	for (const [i, tab] of (await page.locator("[role=tab]").all()).entries()) {
 		await page.keyboard.press(String(i + 1));
 		const id = (await tab.getAttribute("id")).replace("tab-", "");
-		await page.waitForFunction((name) => document.querySelector(`#panel-${name}:not([hidden])`)?.textContent.trim(), id);
+		await page.waitForFunction(
+			(name) => document.querySelector(`#panel-${name}:not([hidden])`)?.textContent.trim(),
+			id,
+		);
 		await settle(page);
-		if (await page.locator(`#panel-${id} .failure`).count()) return `${id}: ${await textOf(page, `#panel-${id}`)}`;
+		if (await page.locator(`#panel-${id} .failure`).count())
+			return `${id}: ${await textOf(page, `#panel-${id}`)}`;
 	}
 	return "";
 });
@@ -198,9 +241,20 @@ await check("it prints to PDF, in light colours", async () => {
 	const pdf = await page.pdf({ format: "A4", printBackground: true });
 	return pdf.length > 20_000 ? "" : `${pdf.length} bytes`;
 });
-for (const [tab, theme] of [["flame", "dark"], ["timeline", "dark"], ["waits", "light"], ["latency", "light"], ["flame", "light"]])
+for (const [tab, theme] of [
+	["flame", "dark"],
+	["timeline", "dark"],
+	["waits", "light"],
+	["latency", "light"],
+	["flame", "light"],
+])
 	await check(`axe-core finds no serious problem: ${tab}, ${theme}`, async () => {
-		await page.evaluate((name) => document.documentElement.dataset.theme !== name && document.querySelector(".tools button").click(), theme);
+		await page.evaluate(
+			(name) =>
+				document.documentElement.dataset.theme !== name &&
+				document.querySelector(".tools button").click(),
+			theme,
+		);
 		await openTab(page, tab);
 		return problems(page);
 	});
@@ -226,7 +280,9 @@ await check("names that are markup are shown as text, and nothing runs", async (
 	}
 	await openTab(bad, "flame");
 	const seen = await bad.evaluate(() => ({
-		text: document.body.textContent.includes("<img src=x onerror=") && document.body.textContent.includes("<script>"),
+		text:
+			document.body.textContent.includes("<img src=x onerror=") &&
+			document.body.textContent.includes("<script>"),
 		made: document.querySelectorAll("#page img, #page script, #page iframe, #page svg, #page a").length,
 		ran: Boolean(window.dwellWasHere),
 	}));
@@ -258,10 +314,13 @@ if (large === "-") console.log("ok - the page of an hour, 10,000 threads # SKIP 
 else {
 	const { page: hour, complaints: said } = await open(large);
 	const started = await hour.evaluate(() => performance.getEntriesByName("dwell-first-paint")[0].startTime);
-	await check(`an hour of 10,000 threads: head, findings and ledger within ${FIRST_PAINT_MS} ms`, async () => {
-		console.log(`# first paint: ${Math.round(started)} ms`);
-		return started > FIRST_PAINT_MS ? `${Math.round(started)} ms` : "";
-	});
+	await check(
+		`an hour of 10,000 threads: head, findings and ledger within ${FIRST_PAINT_MS} ms`,
+		async () => {
+			console.log(`# first paint: ${Math.round(started)} ms`);
+			return started > FIRST_PAINT_MS ? `${Math.round(started)} ms` : "";
+		},
+	);
 	await check(`the page within ${PAGE_MS} ms`, async () => {
 		await hour.waitForFunction(() => performance.getEntriesByName("dwell-page").length);
 		const ready = await hour.evaluate(() => performance.getEntriesByName("dwell-page")[0].startTime);
@@ -269,12 +328,13 @@ else {
 		return ready > PAGE_MS ? `${Math.round(ready)} ms` : "";
 	});
 	/** From a click to the frame that shows its result. */
-	const click = (selector) => hour.evaluate(async (name) => {
-		const begin = performance.now();
-		document.querySelector(name).click();
-		await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-		return performance.now() - begin;
-	}, selector);
+	const click = (selector) =>
+		hour.evaluate(async (name) => {
+			const begin = performance.now();
+			document.querySelector(name).click();
+			await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+			return performance.now() - begin;
+		}, selector);
 	const clicks = [
 		["a service", ".ledger-rows td.name button"],
 		["the host", ".path button"],

@@ -20,25 +20,110 @@ export type Pattern = "none" | "rise" | "fall" | "level" | "upright" | "cross" |
 
 /** In the order in which they are stacked, from the bottom. A state that none names is of its kind's last family. */
 export const FAMILIES: readonly Family[] = [
-	{ id: "user", label: "CPU, user code", light: "#eca837", dark: "#ecb160", pattern: "none", states: ["cpu", "cpu.user"] },
-	{ id: "kernel", label: "CPU, kernel", light: "#8c3d12", dark: "#9e5b0b", pattern: "rise", states: ["cpu.syscall", "cpu.fault"] },
-	{ id: "interrupt", label: "interrupts", light: "#251815", dark: "#4c4139", pattern: "cross", states: ["cpu.irq", "cpu.softirq"] },
-	{ id: "runq", label: "run queue", light: "#e75240", dark: "#ef6660", pattern: "fall", states: ["runq.woken", "runq.preempted", "runq.throttled"] },
-	{ id: "lock", label: "lock, other threads", light: "#5a3178", dark: "#84009b", pattern: "upright", states: ["blocked.lock", "blocked.kernel-lock", "blocked.signalled"] },
-	{ id: "disk", label: "disk", light: "#244ecc", dark: "#3d75e5", pattern: "level", states: ["blocked.disk", "blocked.disk-held", "blocked.pagein", "blocked.memory"] },
-	{ id: "network", label: "network, IPC, pipe", light: "#77c3b0", dark: "#2cb3b3", pattern: "dots", states: ["blocked.net", "blocked.ipc", "blocked.pipe"] },
-	{ id: "sleep", label: "sleep, other waits", light: "#758d9e", dark: "#526577", pattern: "none", states: ["blocked.sleep", "blocked.poll", "blocked.stopped", "blocked.child", "blocked.fork", "blocked.other"] },
-	{ id: "idle", label: "idle", light: "#dfe6eb", dark: "#232425", pattern: "none", states: ["blocked.idle"] },
-	{ id: "unattributed", label: "unattributed", light: "#000000", dark: "#ffffff", pattern: "hatch", states: ["unattributed"] },
+	{
+		id: "user",
+		label: "CPU, user code",
+		light: "#eca837",
+		dark: "#ecb160",
+		pattern: "none",
+		states: ["cpu", "cpu.user"],
+	},
+	{
+		id: "kernel",
+		label: "CPU, kernel",
+		light: "#8c3d12",
+		dark: "#9e5b0b",
+		pattern: "rise",
+		states: ["cpu.syscall", "cpu.fault"],
+	},
+	{
+		id: "interrupt",
+		label: "interrupts",
+		light: "#251815",
+		dark: "#4c4139",
+		pattern: "cross",
+		states: ["cpu.irq", "cpu.softirq"],
+	},
+	{
+		id: "runq",
+		label: "run queue",
+		light: "#e75240",
+		dark: "#ef6660",
+		pattern: "fall",
+		states: ["runq.woken", "runq.preempted", "runq.throttled"],
+	},
+	{
+		id: "lock",
+		label: "lock, other threads",
+		light: "#5a3178",
+		dark: "#84009b",
+		pattern: "upright",
+		states: ["blocked.lock", "blocked.kernel-lock", "blocked.signalled"],
+	},
+	{
+		id: "disk",
+		label: "disk",
+		light: "#244ecc",
+		dark: "#3d75e5",
+		pattern: "level",
+		states: ["blocked.disk", "blocked.disk-held", "blocked.pagein", "blocked.memory"],
+	},
+	{
+		id: "network",
+		label: "network, IPC, pipe",
+		light: "#77c3b0",
+		dark: "#2cb3b3",
+		pattern: "dots",
+		states: ["blocked.net", "blocked.ipc", "blocked.pipe"],
+	},
+	{
+		id: "sleep",
+		label: "sleep, other waits",
+		light: "#758d9e",
+		dark: "#526577",
+		pattern: "none",
+		states: [
+			"blocked.sleep",
+			"blocked.poll",
+			"blocked.stopped",
+			"blocked.child",
+			"blocked.fork",
+			"blocked.other",
+		],
+	},
+	{
+		id: "idle",
+		label: "idle",
+		light: "#dfe6eb",
+		dark: "#232425",
+		pattern: "none",
+		states: ["blocked.idle"],
+	},
+	{
+		id: "unattributed",
+		label: "unattributed",
+		light: "#000000",
+		dark: "#ffffff",
+		pattern: "hatch",
+		states: ["unattributed"],
+	},
 ];
 
-const REST: Record<string, string> = { cpu: "user", runq: "runq", blocked: "sleep", idle: "idle", unattributed: "unattributed" };
+const REST: Record<string, string> = {
+	cpu: "user",
+	runq: "runq",
+	blocked: "sleep",
+	idle: "idle",
+	unattributed: "unattributed",
+};
 
 const familyIndex = (id: string) => FAMILIES.findIndex((family) => family.id === id);
 
 /** The family of each state, by the state's id. */
 export function familiesOf(states: readonly State[]): Int32Array {
-	const families = new Int32Array(Math.max(0, ...states.map((state) => state.id + 1))).fill(familyIndex("sleep"));
+	const families = new Int32Array(Math.max(0, ...states.map((state) => state.id + 1))).fill(
+		familyIndex("sleep"),
+	);
 	for (const state of states) {
 		const named = FAMILIES.findIndex((family) => family.states.includes(state.name));
 		families[state.id] = named >= 0 ? named : familyIndex(REST[state.kind] ?? "sleep");

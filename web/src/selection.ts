@@ -38,13 +38,17 @@ export function parseFragment(fragment: string): Selection {
 	for (const [key, value] of new URLSearchParams(fragment.replace(/^#/, ""))) {
 		if (key === "window") {
 			const match = /^(\d{1,18})-(\d{1,18})$/.exec(value);
-			if (match && Number(match[1]) < Number(match[2])) selection.window = [Number(match[1]), Number(match[2])];
+			if (match && Number(match[1]) < Number(match[2]))
+				selection.window = [Number(match[1]), Number(match[2])];
 		} else if (key === "of") {
 			const match = /^([a-z]+)-(\d{1,9})$/.exec(value);
 			const kind = KINDS.find((name) => name === match?.[1]);
 			if (match && kind) selection.subject = { kind, index: Number(match[2]) };
 		} else if (key === "states") {
-			selection.states = value.split(",").filter((id) => /^\d{1,4}$/.test(id)).map(Number);
+			selection.states = value
+				.split(",")
+				.filter((id) => /^\d{1,4}$/.test(id))
+				.map(Number);
 		} else if (key === "search") {
 			selection.search = value.slice(0, 200);
 		} else if (key === "tab") {
@@ -59,7 +63,8 @@ export function parseFragment(fragment: string): Selection {
 export function formatFragment(selection: Selection): string {
 	const parameters = new URLSearchParams();
 	if (selection.window) parameters.set("window", selection.window.map(Math.round).join("-"));
-	if (selection.subject.kind !== "host") parameters.set("of", `${selection.subject.kind}-${selection.subject.index}`);
+	if (selection.subject.kind !== "host")
+		parameters.set("of", `${selection.subject.kind}-${selection.subject.index}`);
 	if (selection.states.length) parameters.set("states", selection.states.join(","));
 	if (selection.search) parameters.set("search", selection.search);
 	if (selection.tab) parameters.set("tab", selection.tab);

@@ -15,7 +15,12 @@ test("a part is base64 of a zlib stream of UTF-8", async () => {
 });
 
 test("columns lose their suffixes, deltas become values, large values keep all digits", () => {
-	const columns = decodeColumns({ "name$": [3, 0, 2], "begin_ns+": [5_000_000_000, 1, -2], "thread$+": [7, -7, 1], plain: [-1, 2, 3] });
+	const columns = decodeColumns({
+		name$: [3, 0, 2],
+		"begin_ns+": [5_000_000_000, 1, -2],
+		"thread$+": [7, -7, 1],
+		plain: [-1, 2, 3],
+	});
 	assert.deepEqual(Object.keys(columns).sort(), ["begin_ns", "name", "plain", "thread"]);
 	assert.deepEqual([...columns.begin_ns], [5_000_000_000, 5_000_000_001, 4_999_999_999]);
 	assert.deepEqual([...columns.thread], [7, 0, 1]);
@@ -30,14 +35,24 @@ test("rows are found by key, sorted or not", () => {
 	assert.deepEqual([...rows.subarray(0, 3)], [1, 0, 2]);
 });
 
-const grid = new TimeGrid(decodeColumns({ begin_ns: [0, 1_100, 2_000, 3_000, 4_000], end_ns: [1_100, 2_000, 3_000, 4_000, 4_300] }), 4_300, 1_000);
+const grid = new TimeGrid(
+	decodeColumns({ begin_ns: [0, 1_100, 2_000, 3_000, 4_000], end_ns: [1_100, 2_000, 3_000, 4_000, 4_300] }),
+	4_300,
+	1_000,
+);
 
 test("edges of buckets are those of the windows", () => {
 	assert.deepEqual([...grid.edges(1)], [0, 1_100, 2_000, 3_000, 4_000, 4_300]);
 	assert.deepEqual([...grid.edges(2)], [0, 2_000, 4_000, 4_300]);
 	const edges = grid.edges(1);
-	assert.deepEqual([-5, 0, 1_099, 1_100, 4_299, 9_999].map((ns) => bucketAt(edges, ns)), [0, 0, 0, 1, 4, 4]);
-	assert.deepEqual([0, 500, 600, 4_290].map((ns) => nearestEdge(edges, ns)), [0, 0, 1, 5]);
+	assert.deepEqual(
+		[-5, 0, 1_099, 1_100, 4_299, 9_999].map((ns) => bucketAt(edges, ns)),
+		[0, 0, 0, 1, 4, 4],
+	);
+	assert.deepEqual(
+		[0, 500, 600, 4_290].map((ns) => nearestEdge(edges, ns)),
+		[0, 0, 1, 5],
+	);
 });
 
 test("a window selects the buckets that it touches, and none by rounding", () => {
@@ -49,12 +64,27 @@ test("a window selects the buckets that it touches, and none by rounding", () =>
 });
 
 test("a row that lies over several buckets is spread evenly, and the sum stays", () => {
-	const rows = new StateRows(decodeColumns({ "thread+": [0, 0, 1], bucket: [0, 1, 2], span: [4, 1, 2], state: [1, 0, 1], ns: [400, 30, 50] }), "thread", 2, 2, grid.edges(1));
+	const rows = new StateRows(
+		decodeColumns({
+			"thread+": [0, 0, 1],
+			bucket: [0, 1, 2],
+			span: [4, 1, 2],
+			state: [1, 0, 1],
+			ns: [400, 30, 50],
+		}),
+		"thread",
+		2,
+		2,
+		grid.edges(1),
+	);
 	assert.deepEqual([...rows.sumByKey(0, 5)], [30, 400, 0, 50]);
 	assert.deepEqual([...rows.sumByKey(1, 3)], [30, 200, 0, 25]);
 	const all = rows.sumByBucket(null);
 	assert.deepEqual([...all], [0, 100, 30, 100, 0, 125, 0, 125, 0, 0]);
-	assert.equal(all.reduce((sum, ns) => sum + ns), 480);
+	assert.equal(
+		all.reduce((sum, ns) => sum + ns),
+		480,
+	);
 	assert.deepEqual([...rows.sumByBucket(Uint8Array.of(0, 1))], [0, 0, 0, 0, 0, 25, 0, 25, 0, 0]);
 	assert.deepEqual([...foldKeys(Float64Array.of(1, 2, 3, 4), 2, Int32Array.of(0, 0), 1)], [4, 6]);
 });

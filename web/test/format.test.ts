@@ -1,17 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytes, clock, count, duration, longDuration, moment, percent, roundPercent, sampleError, three } from "../src/format";
+import {
+	bytes,
+	clock,
+	count,
+	duration,
+	longDuration,
+	moment,
+	percent,
+	roundPercent,
+	sampleError,
+	three,
+} from "../src/format";
 
 const plain = (text: string) => text.replaceAll("\u202f", " ");
 
 test("three significant digits, never an exponent", () => {
-	const cases: [number, string][] = [[0, "0"], [1.234, "1.23"], [12.34, "12.3"], [123.4, "123"], [999.4, "999"], [1234.5, "1,235"], [0.01234, "0.0123"], [-1.5, "-1.50"], [1e-9, "0"], [Number.NaN, "–"]];
+	const cases: [number, string][] = [
+		[0, "0"],
+		[1.234, "1.23"],
+		[12.34, "12.3"],
+		[123.4, "123"],
+		[999.4, "999"],
+		[1234.5, "1,235"],
+		[0.01234, "0.0123"],
+		[-1.5, "-1.50"],
+		[1e-9, "0"],
+		[Number.NaN, "–"],
+	];
 	for (const [value, text] of cases) assert.equal(three(value), text);
 });
 
 test("durations choose their unit, and 999.7 µs is 1.00 ms", () => {
-	const cases: [number, string][] = [[0, "0 s"], [1, "1.00 ns"], [1_500, "1.50 µs"], [999_700, "1.00 ms"], [17_800_000_000, "17.8 s"], [894_631e9, "894,631 s"]];
+	const cases: [number, string][] = [
+		[0, "0 s"],
+		[1, "1.00 ns"],
+		[1_500, "1.50 µs"],
+		[999_700, "1.00 ms"],
+		[17_800_000_000, "17.8 s"],
+		[894_631e9, "894,631 s"],
+	];
 	for (const [ns, text] of cases) assert.equal(plain(duration(ns)), text);
 	assert.equal(plain(longDuration(3_600e9)), "1.00 h");
 	assert.equal(plain(longDuration(90e9)), "1.50 min");

@@ -11,7 +11,15 @@ import { build } from "esbuild";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const outdir = mkdtempSync(join(tmpdir(), "dwell-page-"));
 const names = readdirSync(here).filter((name) => name.endsWith(".test.ts"));
-await build({ entryPoints: names.map((name) => join(here, name)), bundle: true, platform: "node", format: "esm", outdir, outExtension: { ".js": ".mjs" }, logLevel: "warning" });
+await build({
+	entryPoints: names.map((name) => join(here, name)),
+	bundle: true,
+	platform: "node",
+	format: "esm",
+	outdir,
+	outExtension: { ".js": ".mjs" },
+	logLevel: "warning",
+});
 const files = names.map((name) => join(outdir, name.replace(/\.ts$/, ".mjs")));
 const { status } = spawnSync(process.execPath, ["--test", ...files], { stdio: "inherit" });
 rmSync(outdir, { recursive: true });

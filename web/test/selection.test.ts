@@ -1,18 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changed, emptySelection, formatFragment, parseFragment, shiftWindow, zoomOut } from "../src/selection";
+import {
+	changed,
+	emptySelection,
+	formatFragment,
+	parseFragment,
+	shiftWindow,
+	zoomOut,
+} from "../src/selection";
 
 test("a selection survives its link", () => {
-	const selection = changed(emptySelection(), { window: [1_000_000_000, 7_000_000_000], subject: { kind: "thread", index: 17 }, states: [3, 10], search: "a&b=c <ü>", tab: "timeline", options: { flame: "blocked" } });
+	const selection = changed(emptySelection(), {
+		window: [1_000_000_000, 7_000_000_000],
+		subject: { kind: "thread", index: 17 },
+		states: [3, 10],
+		search: "a&b=c <ü>",
+		tab: "timeline",
+		options: { flame: "blocked" },
+	});
 	assert.deepEqual(parseFragment(`#${formatFragment(selection)}`), selection);
 	assert.equal(formatFragment(emptySelection()), "");
 });
 
 test("what a link has wrong is left out", () => {
-	for (const bad of ["window=9-3", "window=-5-3", "of=thread--1", "of=planet-1", "of=thread-99999999999", "tab=%3Cscript%3E", "states=a,,-1", "%%%", "=x", "__proto__=1"]) {
+	for (const bad of [
+		"window=9-3",
+		"window=-5-3",
+		"of=thread--1",
+		"of=planet-1",
+		"of=thread-99999999999",
+		"tab=%3Cscript%3E",
+		"states=a,,-1",
+		"%%%",
+		"=x",
+		"__proto__=1",
+	]) {
 		const { window, subject, states, tab, options } = parseFragment(`#${bad}`);
-		assert.deepEqual([window, subject.kind, states, tab, Object.keys(options)], [null, "host", [], "", []], bad);
+		assert.deepEqual(
+			[window, subject.kind, states, tab, Object.keys(options)],
+			[null, "host", [], "", []],
+			bad,
+		);
 	}
 	assert.equal(parseFragment(`#search=${"x".repeat(1000)}`).search.length, 200);
 });

@@ -35,7 +35,10 @@ export class Areas {
 	private data: AreaData | null = null;
 	private sizer: ResizeObserver;
 
-	constructor(private readonly height: number, private readonly onWindow: (window: [number, number] | null) => void) {
+	constructor(
+		private readonly height: number,
+		private readonly onWindow: (window: [number, number] | null) => void,
+	) {
 		this.element = document.createElement("div");
 		this.element.className = "areas";
 		let width = 0;
@@ -82,17 +85,43 @@ export class Areas {
 		const colours = ink();
 		const order = FAMILIES.map((_, f) => FAMILIES.length - 1 - f);
 		const font = `12px ${FONT}`;
-		const axis = { stroke: colours.soft, font, ticks: { stroke: colours.line, width: 1, size: 4 }, grid: { stroke: colours.line, width: 1 } };
+		const axis = {
+			stroke: colours.soft,
+			font,
+			ticks: { stroke: colours.line, width: 1, size: 4 },
+			grid: { stroke: colours.line, width: 1 },
+		};
 		return {
 			width: this.element.clientWidth || 800,
 			height: this.height,
 			padding: [14, 26, 0, 0],
 			legend: { show: false },
-			cursor: { drag: { x: true, y: false, setScale: false, dist: 4 }, points: { show: false }, y: false },
-			scales: { x: { time: false }, y: { range: (_plot, _min, max) => [0, Math.max(max, this.data?.limit?.value ?? 0) * 1.06 || 1] } },
+			cursor: {
+				drag: { x: true, y: false, setScale: false, dist: 4 },
+				points: { show: false },
+				y: false,
+			},
+			scales: {
+				x: { time: false },
+				y: {
+					range: (_plot, _min, max) => [0, Math.max(max, this.data?.limit?.value ?? 0) * 1.06 || 1],
+				},
+			},
 			axes: [
-				{ ...axis, size: 30, grid: { show: false }, splits: (_plot, _axis, min, max) => splits(min, max, this.element.clientWidth), values: (_plot, ticks) => ticks.map((tick) => moment(tick * 1e9, stepOf(ticks))) },
-				{ ...axis, size: 44, gap: 4, values: (_plot, ticks) => ticks.map((tick) => tick.toLocaleString("en-US", { maximumFractionDigits: 3 })) },
+				{
+					...axis,
+					size: 30,
+					grid: { show: false },
+					splits: (_plot, _axis, min, max) => splits(min, max, this.element.clientWidth),
+					values: (_plot, ticks) => ticks.map((tick) => moment(tick * 1e9, stepOf(ticks))),
+				},
+				{
+					...axis,
+					size: 44,
+					gap: 4,
+					values: (_plot, ticks) =>
+						ticks.map((tick) => tick.toLocaleString("en-US", { maximumFractionDigits: 3 })),
+				},
 			],
 			series: [
 				{},
@@ -134,7 +163,12 @@ export class Areas {
 		const lines: [string, string, string][] = [];
 		for (let f = FAMILIES.length - 1; f >= 0; f--) {
 			const ns = data.ns[bucket * FAMILIES.length + f];
-			if (ns > 0) lines.push([FAMILIES[f].label, `${three(ns / length)} · ${duration(ns)}`, familyColour(f, theme())]);
+			if (ns > 0)
+				lines.push([
+					FAMILIES[f].label,
+					`${three(ns / length)} · ${duration(ns)}`,
+					familyColour(f, theme()),
+				]);
 		}
 		const near = data.marks.filter((mark) => bucketAt(data.edges, mark.ts_ns) === bucket);
 		const box = plot.over.getBoundingClientRect();
@@ -143,7 +177,14 @@ export class Areas {
 			{
 				title: `${moment(data.edges[bucket], 1e8)} – ${moment(data.edges[bucket + 1], 1e8)}`,
 				lines,
-				note: near.slice(0, 3).map((mark) => `${MARK_SHAPES[mark.kind]?.glyph ?? ""} ${mark.text}${mark.count > 1 ? ` (${mark.count})` : ""}`).join("\n") || "threads on average · time in sum",
+				note:
+					near
+						.slice(0, 3)
+						.map(
+							(mark) =>
+								`${MARK_SHAPES[mark.kind]?.glyph ?? ""} ${mark.text}${mark.count > 1 ? ` (${mark.count})` : ""}`,
+						)
+						.join("\n") || "threads on average · time in sum",
 			},
 		);
 	}
@@ -196,7 +237,9 @@ export class Areas {
 /** What the marks mean, for the legend. */
 export function markLegend(marks: Mark[]): string {
 	const kinds = [...new Set(marks.map((mark) => mark.kind))];
-	return kinds.map((kind) => `${MARK_SHAPES[kind]?.glyph ?? "•"} ${MARK_SHAPES[kind]?.label ?? kind}`).join("  ");
+	return kinds
+		.map((kind) => `${MARK_SHAPES[kind]?.glyph ?? "•"} ${MARK_SHAPES[kind]?.label ?? kind}`)
+		.join("  ");
 }
 
 function splits(min: number, max: number, width: number): number[] {

@@ -5,7 +5,13 @@ import { FAMILIES } from "../colours";
 import { familyFill, ink, prepare } from "./canvas";
 
 /** A bar of families, of which `total` is the full width. */
-export function drawBar(canvas: HTMLCanvasElement, width: number, height: number, byFamily: ArrayLike<number>, total: number): void {
+export function drawBar(
+	canvas: HTMLCanvasElement,
+	width: number,
+	height: number,
+	byFamily: ArrayLike<number>,
+	total: number,
+): void {
 	const context = prepare(canvas, width, height);
 	let x = 0;
 	context.fillStyle = ink().line;
@@ -24,7 +30,14 @@ export function drawBar(canvas: HTMLCanvasElement, width: number, height: number
 }
 
 /** A row of columns, one a bucket, scaled to the largest. The window is drawn darker. */
-export function drawSpark(canvas: HTMLCanvasElement, width: number, height: number, values: ArrayLike<number>, from: number, to: number): void {
+export function drawSpark(
+	canvas: HTMLCanvasElement,
+	width: number,
+	height: number,
+	values: ArrayLike<number>,
+	from: number,
+	to: number,
+): void {
 	const context = prepare(canvas, width, height);
 	let max = 0;
 	for (let i = 0; i < values.length; i++) if (values[i] > max) max = values[i];

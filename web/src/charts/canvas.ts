@@ -18,7 +18,9 @@ export function prepare(canvas: HTMLCanvasElement, width: number, height: number
 		canvas.style.height = `${height}px`;
 	}
 	// Small pictures are many: they are cheaper without the graphics processor.
-	const context = canvas.getContext("2d", { willReadFrequently: w * h < SMALL_PIXELS }) as CanvasRenderingContext2D;
+	const context = canvas.getContext("2d", {
+		willReadFrequently: w * h < SMALL_PIXELS,
+	}) as CanvasRenderingContext2D;
 	context.setTransform(scale, 0, 0, scale, 0, 0);
 	context.clearRect(0, 0, width, height);
 	return context;
@@ -67,7 +69,11 @@ function drawPattern(pattern: Pattern, colour: string): CanvasPattern | string {
 	const isHatch = pattern === "hatch";
 	context.fillStyle = isHatch ? ink().page : colour;
 	context.fillRect(0, 0, 8, 8);
-	context.strokeStyle = context.fillStyle = isHatch ? colour : theme() === "light" ? "rgba(255,255,255,.7)" : "rgba(0,0,0,.6)";
+	context.strokeStyle = context.fillStyle = isHatch
+		? colour
+		: theme() === "light"
+			? "rgba(255,255,255,.7)"
+			: "rgba(0,0,0,.6)";
 	context.lineWidth = isHatch ? 2 : 1.2;
 	context.beginPath();
 	if (pattern === "rise" || pattern === "cross" || isHatch)
@@ -115,6 +121,9 @@ export function fitName(context: CanvasRenderingContext2D, name: string, width: 
 
 /** Round steps for an axis of time that leave about `wanted` labels. */
 export function timeStep(lengthNs: number, wanted: number): number {
-	const steps = [1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 2e7, 5e7, 1e8, 2e8, 5e8, 1e9, 2e9, 5e9, 1e10, 15e9, 3e10, 6e10, 12e10, 3e11, 6e11, 9e11, 18e11, 36e11, 72e11, 144e11, 288e11, 864e11];
+	const steps = [
+		1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 2e7, 5e7, 1e8, 2e8, 5e8, 1e9, 2e9,
+		5e9, 1e10, 15e9, 3e10, 6e10, 12e10, 3e11, 6e11, 9e11, 18e11, 36e11, 72e11, 144e11, 288e11, 864e11,
+	];
 	return steps.find((step) => lengthNs / step <= wanted) ?? steps[steps.length - 1];
 }

@@ -29,7 +29,16 @@ const BOTTOM = 24;
 /** One hue, from pale to dark (or the reverse in the dark): lightness alone tells the amount, so it prints in grey. */
 function shade(share: number): string {
 	const t = Math.sqrt(share);
-	const [from, to] = theme() === "light" ? [[226, 236, 247], [13, 42, 99]] : [[32, 44, 60], [196, 224, 255]];
+	const [from, to] =
+		theme() === "light"
+			? [
+					[226, 236, 247],
+					[13, 42, 99],
+				]
+			: [
+					[32, 44, 60],
+					[196, 224, 255],
+				];
 	const mix = (i: number) => Math.round(from[i] + (to[i] - from[i]) * t);
 	return `rgb(${mix(0)},${mix(1)},${mix(2)})`;
 }
@@ -39,7 +48,9 @@ abstract class Chart {
 	protected data: Distribution | null = null;
 
 	constructor(protected readonly height: number) {
-		this.canvas.addEventListener("pointermove", (event) => showTip(event, this.tip(event.offsetX, event.offsetY)));
+		this.canvas.addEventListener("pointermove", (event) =>
+			showTip(event, this.tip(event.offsetX, event.offsetY)),
+		);
 		this.canvas.addEventListener("pointerleave", hideTip);
 	}
 
@@ -61,7 +72,9 @@ abstract class Chart {
 
 	protected slotName(data: Distribution, slot: number): string {
 		const upper = data.slots[slot + 1];
-		return upper === undefined ? `from ${inUnit(data.slots[slot], data.unit)}` : `${inUnit(data.slots[slot], data.unit)} – ${inUnit(upper, data.unit)}`;
+		return upper === undefined
+			? `from ${inUnit(data.slots[slot], data.unit)}`
+			: `${inUnit(data.slots[slot], data.unit)} – ${inUnit(upper, data.unit)}`;
 	}
 }
 
@@ -78,7 +91,13 @@ export class Histogram extends Chart {
 		context.fillStyle = theme() === "light" ? "#35618f" : "#7fa9d6";
 		for (let s = low; s <= high; s++) {
 			const tall = max > 0 ? (data.counts[s] / max) * plotHeight : 0;
-			if (tall > 0) context.fillRect(x(s), 26 + plotHeight - Math.max(1, tall), Math.max(1, plotWidth / slots - 1), Math.max(1, tall));
+			if (tall > 0)
+				context.fillRect(
+					x(s),
+					26 + plotHeight - Math.max(1, tall),
+					Math.max(1, plotWidth / slots - 1),
+					Math.max(1, tall),
+				);
 		}
 		context.fillStyle = colours.line;
 		context.fillRect(LEFT, 26 + plotHeight, plotWidth, 1);
@@ -86,7 +105,12 @@ export class Histogram extends Chart {
 		context.textAlign = "center";
 		const labels = Math.max(2, Math.floor(plotWidth / 84));
 		const every = Math.max(1, Math.ceil(slots / labels));
-		for (let s = low; s <= high; s += every) context.fillText(inUnit(data.slots[s], data.unit), Math.min(width - 30, Math.max(LEFT + 12, x(s))), this.height - 8);
+		for (let s = low; s <= high; s += every)
+			context.fillText(
+				inUnit(data.slots[s], data.unit),
+				Math.min(width - 30, Math.max(LEFT + 12, x(s))),
+				this.height - 8,
+			);
 		context.textAlign = "right";
 		context.fillText(Math.round(max).toLocaleString("en-US"), LEFT - 6, 34);
 		context.fillText("0", LEFT - 6, 26 + plotHeight + 4);
@@ -110,9 +134,14 @@ export class Histogram extends Chart {
 		const { data } = this;
 		if (!data) return null;
 		const [low, high] = data.range;
-		const slot = low + Math.floor(((x - LEFT) / Math.max(1, this.canvas.clientWidth - LEFT - 8)) * (high - low + 1));
+		const slot =
+			low +
+			Math.floor(((x - LEFT) / Math.max(1, this.canvas.clientWidth - LEFT - 8)) * (high - low + 1));
 		if (slot < low || slot > high) return null;
-		return { title: this.slotName(data, slot), lines: [["values", Math.round(data.counts[slot]).toLocaleString("en-US")]] };
+		return {
+			title: this.slotName(data, slot),
+			lines: [["values", Math.round(data.counts[slot]).toLocaleString("en-US")]],
+		};
 	}
 }
 
@@ -129,7 +158,8 @@ export class HeatMap extends Chart {
 		this.most = 0;
 		const buckets = data.edges.length - 1;
 		const [begin, end] = [data.edges[0], data.edges[buckets]];
-		for (let b = 0; b < buckets; b++) for (let s = low; s <= high; s++) this.most = Math.max(this.most, data.heat[b * slots + s]);
+		for (let b = 0; b < buckets; b++)
+			for (let s = low; s <= high; s++) this.most = Math.max(this.most, data.heat[b * slots + s]);
 		const x = (ns: number) => LEFT + ((ns - begin) / (end - begin)) * plotWidth;
 		const y = (slot: number) => 8 + plotHeight - ((slot - low) / rows) * plotHeight;
 		for (let b = 0; b < buckets; b++)
@@ -138,7 +168,12 @@ export class HeatMap extends Chart {
 				if (amount <= 0) continue;
 				context.fillStyle = shade(amount / this.most);
 				const left = x(data.edges[b]);
-				context.fillRect(left, y(s + 1), Math.max(1, x(data.edges[b + 1]) - left - (buckets < 200 ? 1 : 0)), Math.max(1, plotHeight / rows - (rows < 60 ? 1 : 0)));
+				context.fillRect(
+					left,
+					y(s + 1),
+					Math.max(1, x(data.edges[b + 1]) - left - (buckets < 200 ? 1 : 0)),
+					Math.max(1, plotHeight / rows - (rows < 60 ? 1 : 0)),
+				);
 			}
 		context.fillStyle = colours.line;
 		context.fillRect(LEFT, 8 + plotHeight, plotWidth, 1);
@@ -146,7 +181,8 @@ export class HeatMap extends Chart {
 		context.fillStyle = colours.soft;
 		context.textAlign = "right";
 		const every = Math.max(1, Math.ceil(rows / Math.max(2, Math.floor(plotHeight / 28))));
-		for (let s = low; s <= high; s += every) context.fillText(inUnit(data.slots[s], data.unit), LEFT - 6, y(s) + 1);
+		for (let s = low; s <= high; s += every)
+			context.fillText(inUnit(data.slots[s], data.unit), LEFT - 6, y(s) + 1);
 		context.textAlign = "center";
 		const step = timeStep(end - begin, Math.max(2, plotWidth / 90));
 		for (let at = Math.ceil(begin / step) * step; at <= end; at += step) {
@@ -169,10 +205,19 @@ export class HeatMap extends Chart {
 		const plotHeight = this.height - BOTTOM - 8;
 		const buckets = data.edges.length - 1;
 		const share = (x - LEFT) / Math.max(1, this.canvas.clientWidth - LEFT - 8);
-		const bucket = share < 0 || share > 1 ? -1 : bucketAt(data.edges, data.edges[0] + share * (data.edges[buckets] - data.edges[0]));
+		const bucket =
+			share < 0 || share > 1
+				? -1
+				: bucketAt(data.edges, data.edges[0] + share * (data.edges[buckets] - data.edges[0]));
 		const slot = low + Math.floor(((8 + plotHeight - y) / plotHeight) * (high - low + 1));
 		if (bucket < 0 || slot < low || slot > high) return null;
 		const amount = data.heat[bucket * data.slots.length + slot];
-		return { title: `${moment(data.edges[bucket], 1e8)} · ${this.slotName(data, slot)}`, lines: [["values", Math.round(amount).toLocaleString("en-US")], ["strongest cell", Math.round(this.most).toLocaleString("en-US")]] };
+		return {
+			title: `${moment(data.edges[bucket], 1e8)} · ${this.slotName(data, slot)}`,
+			lines: [
+				["values", Math.round(amount).toLocaleString("en-US")],
+				["strongest cell", Math.round(this.most).toLocaleString("en-US")],
+			],
+		};
 	}
 }

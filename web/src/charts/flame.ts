@@ -79,7 +79,10 @@ export class Flame {
 	private state: FlameState = { isIcicle: true, matches: null, change: null };
 	private zoom: Box | null = null;
 
-	constructor(private readonly tree: FlameTree, private readonly children: Children) {
+	constructor(
+		private readonly tree: FlameTree,
+		private readonly children: Children,
+	) {
 		this.canvas.className = "flame";
 	}
 
@@ -90,7 +93,10 @@ export class Flame {
 	show(layers: FlameLayer[], state: FlameState, zoom: Box | null): void {
 		this.layers = layers;
 		this.state = state;
-		this.zoom = zoom && layers[zoom.layer] && (zoom.node < 0 || layers[zoom.layer].total[zoom.node] > 0) ? zoom : null;
+		this.zoom =
+			zoom && layers[zoom.layer] && (zoom.node < 0 || layers[zoom.layer].total[zoom.node] > 0)
+				? zoom
+				: null;
 		this.draw();
 	}
 
@@ -107,7 +113,8 @@ export class Flame {
 		const height = (this.depth + 1) * BOX_HEIGHT;
 		const depth = Math.floor((this.state.isIcicle ? y : height - y) / BOX_HEIGHT);
 		for (let i = 0; i < this.boxes; i++)
-			if (this.boxDepth[i] === depth && x >= this.boxX[i] && x < this.boxX[i] + this.boxWidth[i]) return { layer: this.boxLayer[i], node: this.boxNode[i] };
+			if (this.boxDepth[i] === depth && x >= this.boxX[i] && x < this.boxX[i] + this.boxWidth[i])
+				return { layer: this.boxLayer[i], node: this.boxNode[i] };
 		return null;
 	}
 
@@ -202,7 +209,8 @@ export class Flame {
 			const x = this.boxX[i];
 			const w = this.boxWidth[i];
 			const y = isIcicle ? this.boxDepth[i] * BOX_HEIGHT : height - (this.boxDepth[i] + 1) * BOX_HEIGHT;
-			let [fill, text] = node < 0 ? [this.layers[this.boxLayer[i]].colour, ""] : paletteOf(this.tree.look(node));
+			let [fill, text] =
+				node < 0 ? [this.layers[this.boxLayer[i]].colour, ""] : paletteOf(this.tree.look(node));
 			if (node >= 0 && change) fill = changeColour(change[node], mode);
 			if (!text || change) text = textOn(fill);
 			const isMatch = node >= 0 && matches?.[node];
@@ -214,7 +222,11 @@ export class Flame {
 				context.fillRect(x, y + BOX_HEIGHT - 4, Math.max(1, w - 1), 3);
 			}
 			if (w > 24) {
-				const label = fitText(context, node < 0 ? this.layers[this.boxLayer[i]].title : this.tree.label(node), w - 8);
+				const label = fitText(
+					context,
+					node < 0 ? this.layers[this.boxLayer[i]].title : this.tree.label(node),
+					w - 8,
+				);
 				context.globalAlpha = matches && !isMatch && node >= 0 ? 0.6 : 1;
 				context.fillStyle = text;
 				if (label) context.fillText(label, x + 4, y + BOX_HEIGHT / 2);

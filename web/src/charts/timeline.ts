@@ -55,7 +55,10 @@ export class Timeline {
 		this.scroller.className = "timeline-scroll";
 		this.scroller.tabIndex = 0;
 		this.scroller.setAttribute("role", "region");
-		this.scroller.setAttribute("aria-label", "States of threads over time; the table below has the same data");
+		this.scroller.setAttribute(
+			"aria-label",
+			"States of threads over time; the table below has the same data",
+		);
 		this.canvas.className = "timeline-canvas";
 		this.canvas.setAttribute("aria-hidden", "true");
 		this.sizer.append(this.canvas);
@@ -83,7 +86,10 @@ export class Timeline {
 
 	private x(ns: number): number {
 		const [begin, end] = this.ends();
-		return this.left + ((ns - begin) / Math.max(1, end - begin)) * (this.scroller.clientWidth - this.left - 4);
+		return (
+			this.left +
+			((ns - begin) / Math.max(1, end - begin)) * (this.scroller.clientWidth - this.left - 4)
+		);
 	}
 
 	/** The moments at the left and at the right. */
@@ -155,7 +161,13 @@ export class Timeline {
 	}
 
 	/** Cells alike are drawn at once. Where a thread mostly waited for work, what it did besides is a bar from the bottom. */
-	private drawRun(context: CanvasRenderingContext2D, cell: number, left: number, right: number, y: number): void {
+	private drawRun(
+		context: CanvasRenderingContext2D,
+		cell: number,
+		left: number,
+		right: number,
+		y: number,
+	): void {
 		const width = Math.max(0.6, right - left - 0.5);
 		context.fillStyle = familyFill((cell & 31) - 1);
 		context.fillRect(left, y + 2, width, LANE - 3);
@@ -249,17 +261,39 @@ export class Timeline {
 		const [begin, end] = this.ends();
 		const { edges } = data.rows;
 		const bucket = bucketAt(edges, begin + share * (end - begin));
-		if (share < 0) return showTip(event, { title: data.name(thread), lines: [], note: "Click to select this thread." });
+		if (share < 0)
+			return showTip(event, {
+				title: data.name(thread),
+				lines: [],
+				note: "Click to select this thread.",
+			});
 		this.sums.fill(0);
 		let sum = 0;
 		data.rows.addKey(thread, bucket, bucket + 1, this.sums);
 		for (const ns of this.sums) sum += ns;
-		const order = [...this.sums.keys()].filter((state) => this.sums[state] > 0).sort((a, b) => this.sums[b] - this.sums[a]);
-		const wakes = data.wakes.filter((wake) => wake.waiter === thread && bucketAt(data.wakeEdges, edges[bucket]) === wake.bucket);
+		const order = [...this.sums.keys()]
+			.filter((state) => this.sums[state] > 0)
+			.sort((a, b) => this.sums[b] - this.sums[a]);
+		const wakes = data.wakes.filter(
+			(wake) => wake.waiter === thread && bucketAt(data.wakeEdges, edges[bucket]) === wake.bucket,
+		);
 		showTip(event, {
 			title: `${data.name(thread)} · ${moment(edges[bucket], 1e8)}`,
-			lines: order.slice(0, 8).map((state) => [data.stateName(state), `${duration(this.sums[state])} · ${percent(this.sums[state] / sum)}`, familyColour(data.families[state], theme())]),
-			note: wakes.length ? `woken by ${wakes.slice(0, 3).map((wake) => `${data.name(wake.waker)} (${duration(wake.ns)})`).join(", ")}` : order.length ? undefined : "not measured here: the thread did not exist",
+			lines: order
+				.slice(0, 8)
+				.map((state) => [
+					data.stateName(state),
+					`${duration(this.sums[state])} · ${percent(this.sums[state] / sum)}`,
+					familyColour(data.families[state], theme()),
+				]),
+			note: wakes.length
+				? `woken by ${wakes
+						.slice(0, 3)
+						.map((wake) => `${data.name(wake.waker)} (${duration(wake.ns)})`)
+						.join(", ")}`
+				: order.length
+					? undefined
+					: "not measured here: the thread did not exist",
 		});
 	}
 }

@@ -16,7 +16,13 @@ export interface Weights {
 }
 
 /** Weights by node of the selection, for samples of the kinds and states that `wanted` accepts. */
-export function weigh(session: Session, stacks: Stacks, samples: Rows, selection: Selection, wanted: (kind: number, state: number) => boolean): Weights {
+export function weigh(
+	session: Session,
+	stacks: Stacks,
+	samples: Rows,
+	selection: Selection,
+	wanted: (kind: number, state: number) => boolean,
+): Weights {
 	const self = new Float64Array(stacks.nodes);
 	const { thread, bucket, kind, state, node, count, weight_ns: weight, stop } = samples.rows;
 	const mask = session.threadMask(selection.subject);
@@ -26,11 +32,14 @@ export function weigh(session: Session, stacks: Stacks, samples: Rows, selection
 	const kernel = session.thread.kernel;
 	// By kind and state, 1 if wanted: asked once each, not once a row.
 	const kinds = session.head.kinds.length + 1;
-	const accepted = Uint8Array.from({ length: kinds * session.states }, (_, i) => Number(states[i % session.states] && wanted(Math.floor(i / session.states), i % session.states)));
+	const accepted = Uint8Array.from({ length: kinds * session.states }, (_, i) =>
+		Number(states[i % session.states] && wanted(Math.floor(i / session.states), i % session.states)),
+	);
 	const result: Weights = { self, sum: 0, samples: 0, withoutStack: 0, incomplete: 0 };
 	for (let i = 0; i < samples.count; i++) {
 		if (bucket[i] < from || bucket[i] >= to || !accepted[kind[i] * session.states + state[i]]) continue;
-		if (mask ? thread[i] < 0 || !mask[thread[i]] : !withKernel && thread[i] >= 0 && kernel?.[thread[i]]) continue;
+		if (mask ? thread[i] < 0 || !mask[thread[i]] : !withKernel && thread[i] >= 0 && kernel?.[thread[i]])
+			continue;
 		result.sum += weight[i];
 		result.samples += count[i];
 		if (stop && !session.head.stops[stop[i]]?.complete) result.incomplete += count[i];
@@ -47,7 +56,11 @@ export function matching(session: Session, stacks: Stacks, search: string): Uint
 	return session.memo(`matches ${needle}`, () => {
 		const functions = new Uint8Array(stacks.functionName.length);
 		for (let f = 0; f < functions.length; f++)
-			functions[f] = session.text(stacks.functionName[f]).toLowerCase().includes(needle) || session.text(stacks.functionModule[f]).toLowerCase().includes(needle) ? 1 : 0;
+			functions[f] =
+				session.text(stacks.functionName[f]).toLowerCase().includes(needle) ||
+				session.text(stacks.functionModule[f]).toLowerCase().includes(needle)
+					? 1
+					: 0;
 		const nodes = new Uint8Array(stacks.nodes);
 		for (let node = 0; node < nodes.length; node++) nodes[node] = functions[stacks.functionOf[node]];
 		return nodes;
@@ -67,7 +80,12 @@ export function matchedWeight(stacks: Stacks, self: Float64Array, matches: Uint8
 }
 
 /** By function: its own time, and that of stacks in which it is, each counted once however often it recurs. */
-export function byFunction(session: Session, stacks: Stacks, self: Float64Array, total: Float64Array): { self: Float64Array; total: Float64Array } {
+export function byFunction(
+	session: Session,
+	stacks: Stacks,
+	self: Float64Array,
+	total: Float64Array,
+): { self: Float64Array; total: Float64Array } {
 	const outermost = session.memo("outermost", () => {
 		const mark = new Uint8Array(stacks.nodes);
 		for (let node = 0; node < stacks.nodes; node++) {
@@ -96,7 +114,14 @@ export interface Comparison {
 }
 
 /** Puts the baseline's weights on this session's tree, by the names on the way from the root. */
-export function compare(session: Session, stacks: Stacks, other: Session, otherStacks: Stacks, otherTotal: Float64Array, weights: Weights): Comparison {
+export function compare(
+	session: Session,
+	stacks: Stacks,
+	other: Session,
+	otherStacks: Stacks,
+	otherTotal: Float64Array,
+	weights: Weights,
+): Comparison {
 	const ids = new Map<string, number>();
 	const idOf = (from: Session, tree: Stacks, f: number): number => {
 		const key = `${from.text(tree.functionName[f])}\0${from.text(tree.functionModule[f])}`;
@@ -105,10 +130,13 @@ export function compare(session: Session, stacks: Stacks, other: Session, otherS
 		return id;
 	};
 	const own = Int32Array.from({ length: stacks.functionName.length }, (_, f) => idOf(session, stacks, f));
-	const theirs = Int32Array.from({ length: otherStacks.functionName.length }, (_, f) => idOf(other, otherStacks, f));
+	const theirs = Int32Array.from({ length: otherStacks.functionName.length }, (_, f) =>
+		idOf(other, otherStacks, f),
+	);
 	const places = new Map<number, number>();
 	const place = (parent: number, id: number) => (parent + 1) * ids.size + id;
-	for (let node = 0; node < stacks.nodes; node++) places.set(place(stacks.parent[node], own[stacks.functionOf[node]]), node);
+	for (let node = 0; node < stacks.nodes; node++)
+		places.set(place(stacks.parent[node], own[stacks.functionOf[node]]), node);
 	const seconds = Math.max(1e-9, other.durationNs / 1e9);
 	const base = new Float64Array(stacks.nodes);
 	const same = new Int32Array(otherStacks.nodes).fill(-1);
@@ -116,7 +144,8 @@ export function compare(session: Session, stacks: Stacks, other: Session, otherS
 	for (let node = 0; node < otherStacks.nodes; node++) {
 		const parent = otherStacks.parent[node];
 		const above = parent < 0 ? -1 : same[parent];
-		if (parent < 0 || above >= 0) same[node] = places.get(place(above, theirs[otherStacks.functionOf[node]])) ?? -1;
+		if (parent < 0 || above >= 0)
+			same[node] = places.get(place(above, theirs[otherStacks.functionOf[node]])) ?? -1;
 		if (same[node] >= 0) base[same[node]] += otherTotal[node] / seconds;
 		else onlyBase += weights.self[node] / seconds;
 	}
@@ -126,7 +155,8 @@ export function compare(session: Session, stacks: Stacks, other: Session, otherS
 /** Adds what each node has itself to all its callers. */
 export function addUp(parent: ArrayLike<number>, self: Float64Array): Float64Array {
 	const total = Float64Array.from(self);
-	for (let node = total.length - 1; node >= 0; node--) if (parent[node] >= 0) total[parent[node]] += total[node];
+	for (let node = total.length - 1; node >= 0; node--)
+		if (parent[node] >= 0) total[parent[node]] += total[node];
 	return total;
 }
 

@@ -3,7 +3,13 @@
 // Percentiles of a histogram: a value is the (geometric) middle of its slot, and never above the maximum.
 
 /** The value below which `share` of all values lie. `counts` begin at `offset`. */
-export function percentile(counts: Float64Array, slots: Float64Array, share: number, max: number, offset = 0): number {
+export function percentile(
+	counts: Float64Array,
+	slots: Float64Array,
+	share: number,
+	max: number,
+	offset = 0,
+): number {
 	let total = 0;
 	for (let s = 0; s < slots.length; s++) total += counts[offset + s];
 	if (total <= 0) return Number.NaN;
@@ -26,6 +32,7 @@ export function middle(slots: Float64Array, slot: number): number {
 /** How far the middle of a slot can be from its values: half of the width of a slot. */
 export function slotError(slots: Float64Array): number {
 	let widest = 1;
-	for (let s = 0; s + 1 < slots.length; s++) if (slots[s] > 100 && slots[s] < 1e15) widest = Math.max(widest, slots[s + 1] / slots[s]);
+	for (let s = 0; s + 1 < slots.length; s++)
+		if (slots[s] > 100 && slots[s] < 1e15) widest = Math.max(widest, slots[s + 1] / slots[s]);
 	return Math.sqrt(widest) - 1;
 }

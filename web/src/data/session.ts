@@ -77,7 +77,10 @@ export class Session {
 			part<Record<string, RawColumns>>(`${prefix}subjects`),
 			part<{ host?: RawRows; groups: RawRows }>(`${prefix}ledger`),
 		]);
-		if (!head) throw new Error("This page has no data: write it with 'dwell report --html PAGE.html SESSION.dwell'.");
+		if (!head)
+			throw new Error(
+				"This page has no data: write it with 'dwell report --html PAGE.html SESSION.dwell'.",
+			);
 		return new Session(head, strings?.strings ?? [""], subjects ?? {}, ledger, prefix);
 	}
 
@@ -98,18 +101,28 @@ export class Session {
 		this.states = Math.max(1, ...head.states.map((state) => state.id + 1));
 		this.families = familiesOf(head.states);
 		this.isIdle = new Uint8Array(this.states);
-		for (const state of head.states) if (!(state.busy ?? state.kind !== "idle")) this.isIdle[state.id] = 1;
+		for (const state of head.states)
+			if (!(state.busy ?? state.kind !== "idle")) this.isIdle[state.id] = 1;
 		this.isCpu = new Uint8Array(this.states);
 		for (const state of head.states) if (state.kind === "cpu") this.isCpu[state.id] = 1;
 		this.durationNs = head.session.duration_ns;
-		this.threadGroup = Int32Array.from(this.thread.process ?? [], (process) => this.process.group?.[process] ?? -1);
+		this.threadGroup = Int32Array.from(
+			this.thread.process ?? [],
+			(process) => this.process.group?.[process] ?? -1,
+		);
 		this.grid = new TimeGrid(decodeColumns(head.windows), this.durationNs, head.window_ns || 1e9);
 		this.groups = this.stateRows(ledger?.groups, "group", this.group.service?.length ?? 0);
 		this.host = ledger?.host ? this.stateRows(ledger.host, "none", 1) : this.groups;
 	}
 
 	private stateRows(raw: RawRows | undefined, key: string, keys: number): StateRows {
-		return new StateRows(decodeColumns(raw?.rows), key, keys, this.states, this.grid.edges(raw?.windows ?? 1));
+		return new StateRows(
+			decodeColumns(raw?.rows),
+			key,
+			keys,
+			this.states,
+			this.grid.edges(raw?.windows ?? 1),
+		);
 	}
 
 	/** True once the part is decoded, or if the page has none. */
@@ -167,7 +180,14 @@ export class Session {
 
 	loadSignals(): Promise<Signals | undefined> {
 		return this.once("signals", async () => {
-			const raw = await part<{ series: RawColumns; values: RawRows; histograms: RawRows; series_values?: RawRows; series_histograms?: RawRows; slots: number[] }>(`${this.prefix}signals`);
+			const raw = await part<{
+				series: RawColumns;
+				values: RawRows;
+				histograms: RawRows;
+				series_values?: RawRows;
+				series_histograms?: RawRows;
+				slots: number[];
+			}>(`${this.prefix}signals`);
 			if (!raw) return undefined;
 			const series = decodeColumns(raw.series);
 			return {
@@ -228,9 +248,14 @@ export class Session {
 		if (kind === "group") {
 			const service = this.text(this.group.service[index]);
 			const comm = this.text(this.group.comm[index]);
-			return !service ? comm || "(no name)" : comm && comm !== service ? `${service} · ${comm}` : service;
+			return !service
+				? comm || "(no name)"
+				: comm && comm !== service
+					? `${service} · ${comm}`
+					: service;
 		}
-		if (kind === "process") return `${this.text(this.process.comm[index]) || "process"} ${this.process.pid[index]}`;
+		if (kind === "process")
+			return `${this.text(this.process.comm[index]) || "process"} ${this.process.pid[index]}`;
 		const tid = this.thread.tid[index];
 		return `${this.text(this.thread.comm[index]) || "thread"} ${tid || "(several)"}`;
 	}
@@ -239,8 +264,14 @@ export class Session {
 	path(subject: Subject): Subject[] {
 		const path: Subject[] = [{ kind: "host", index: 0 }];
 		if (subject.kind === "host" || !this.exists(subject)) return path;
-		const process = subject.kind === "thread" ? this.thread.process[subject.index] : subject.kind === "process" ? subject.index : -1;
-		const group = subject.kind === "group" ? subject.index : process >= 0 ? this.process.group[process] : -1;
+		const process =
+			subject.kind === "thread"
+				? this.thread.process[subject.index]
+				: subject.kind === "process"
+					? subject.index
+					: -1;
+		const group =
+			subject.kind === "group" ? subject.index : process >= 0 ? this.process.group[process] : -1;
 		if (group >= 0) path.push({ kind: "group", index: group });
 		if (process >= 0) path.push({ kind: "process", index: process });
 		if (subject.kind === "thread") path.push(subject);
@@ -271,15 +302,25 @@ export class Session {
 	contains(outer: Subject, inner: Subject): boolean {
 		if (outer.kind === "host") return true;
 		if (inner.kind === outer.kind) return inner.index === outer.index;
-		if (inner.kind === "thread") return outer.index === (outer.kind === "process" ? this.thread.process[inner.index] : this.threadGroup[inner.index]);
-		return inner.kind === "process" && outer.kind === "group" && this.process.group[inner.index] === outer.index;
+		if (inner.kind === "thread")
+			return (
+				outer.index ===
+				(outer.kind === "process" ? this.thread.process[inner.index] : this.threadGroup[inner.index])
+			);
+		return (
+			inner.kind === "process" &&
+			outer.kind === "group" &&
+			this.process.group[inner.index] === outer.index
+		);
 	}
 
 	/** By state, 1 if its time is part of the selection: the chosen states, or all that are busy. */
 	shownStates(selection: Selection): Uint8Array {
 		const chosen = new Set(selection.states);
 		const busyOnly = isBusyOnly(selection);
-		return Uint8Array.from({ length: this.states }, (_, s) => Number(chosen.size ? chosen.has(s) : !busyOnly || !this.isIdle[s]));
+		return Uint8Array.from({ length: this.states }, (_, s) =>
+			Number(chosen.size ? chosen.has(s) : !busyOnly || !this.isIdle[s]),
+		);
 	}
 
 	// --- time -----------------------------------------------------------------------------
@@ -302,13 +343,25 @@ export class Session {
 
 	/** Nanoseconds by bucket and state of a subject. The host is without the kernel's own threads unless asked for them. */
 	overTime(subject: Subject, withKernel: boolean): { rows: StateRows; ns: Float64Array } {
-		const rows = subject.kind === "host" && withKernel ? this.host : this.needsThreads(subject) && this.threads ? this.threads : this.groups;
-		const ns = this.memo(`over time ${subject.kind} ${subject.index} ${withKernel} ${rows === this.threads}`, () => {
-			if (rows === this.host) return rows.sumByBucket(null);
-			if (rows === this.threads) return rows.sumByBucket(this.threadMask(subject));
-			const mask = Uint8Array.from({ length: rows.keys }, (_, g) => (subject.kind === "host" ? Number(!this.isKernel({ kind: "group", index: g })) : Number(g === subject.index)));
-			return rows.sumByBucket(mask);
-		});
+		const rows =
+			subject.kind === "host" && withKernel
+				? this.host
+				: this.needsThreads(subject) && this.threads
+					? this.threads
+					: this.groups;
+		const ns = this.memo(
+			`over time ${subject.kind} ${subject.index} ${withKernel} ${rows === this.threads}`,
+			() => {
+				if (rows === this.host) return rows.sumByBucket(null);
+				if (rows === this.threads) return rows.sumByBucket(this.threadMask(subject));
+				const mask = Uint8Array.from({ length: rows.keys }, (_, g) =>
+					subject.kind === "host"
+						? Number(!this.isKernel({ kind: "group", index: g }))
+						: Number(g === subject.index),
+				);
+				return rows.sumByBucket(mask);
+			},
+		);
 		return { rows, ns };
 	}
 
@@ -316,7 +369,9 @@ export class Session {
 	byLevel(level: "group" | "process" | "thread", selection: Selection): Float64Array {
 		const rows = level === "group" ? this.groups : (this.threads ?? this.groups);
 		const [from, to] = this.bucketsOf(selection, rows.edges);
-		const sums = this.memo(`by key ${rows === this.threads} ${from} ${to}`, () => rows.sumByKey(from, to));
+		const sums = this.memo(`by key ${rows === this.threads} ${from} ${to}`, () =>
+			rows.sumByKey(from, to),
+		);
 		if (level !== "process" || rows === this.groups) return sums;
 		return this.memo(`by process ${from} ${to}`, () =>
 			foldKeys(sums, this.states, this.thread.process, this.count("process")),
@@ -333,4 +388,3 @@ export class Session {
 		return sums;
 	}
 }
-

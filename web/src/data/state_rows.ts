@@ -17,7 +17,13 @@ export class StateRows {
 	/** Missing: each row is of one bucket. */
 	readonly span: Column | undefined;
 
-	constructor(columns: Columns, key: string, readonly keys: number, readonly states: number, readonly edges: Float64Array) {
+	constructor(
+		columns: Columns,
+		key: string,
+		readonly keys: number,
+		readonly states: number,
+		readonly edges: Float64Array,
+	) {
 		this.ns = columns.ns ?? NONE;
 		this.key = columns[key] ?? new Int32Array(this.ns.length);
 		this.bucket = columns.bucket ?? NONE;
@@ -65,7 +71,12 @@ export class StateRows {
 }
 
 /** Adds rows of a finer key up to a coarser one: threads to processes. */
-export function foldKeys(sums: Float64Array, states: number, parentOf: Column, parents: number): Float64Array {
+export function foldKeys(
+	sums: Float64Array,
+	states: number,
+	parentOf: Column,
+	parents: number,
+): Float64Array {
 	const folded = new Float64Array(parents * states);
 	for (let k = 0; k < parentOf.length; k++) {
 		const to = parentOf[k];

@@ -9,7 +9,11 @@ const TOLERANCE_NS = 1000;
 export class TimeGrid {
 	private readonly made = new Map<number, Float64Array>();
 
-	constructor(private readonly windows: Columns, private readonly durationNs: number, private readonly windowNs: number) {}
+	constructor(
+		private readonly windows: Columns,
+		private readonly durationNs: number,
+		private readonly windowNs: number,
+	) {}
 
 	/** The edges of buckets of so many windows: bucket b lies between edges[b] and edges[b + 1]. */
 	edges(windowsEach: number): Float64Array {
@@ -27,7 +31,9 @@ export class TimeGrid {
 		const count = begins?.length ?? 0;
 		if (!count) {
 			const buckets = Math.max(1, Math.ceil(this.durationNs / (this.windowNs * each) - 0.05));
-			return Float64Array.from({ length: buckets + 1 }, (_, b) => Math.min(b * this.windowNs * each, Math.max(1, this.durationNs)));
+			return Float64Array.from({ length: buckets + 1 }, (_, b) =>
+				Math.min(b * this.windowNs * each, Math.max(1, this.durationNs)),
+			);
 		}
 		const buckets = Math.ceil(count / each);
 		const edges = new Float64Array(buckets + 1);

@@ -39,17 +39,26 @@ export class Choice {
 	readonly element: HTMLElement;
 	private readonly buttons = new Map<string, HTMLButtonElement>();
 
-	constructor(label: string, choices: readonly (readonly [string, string, string?])[], choose: (value: string) => void) {
+	constructor(
+		label: string,
+		choices: readonly (readonly [string, string, string?])[],
+		choose: (value: string) => void,
+	) {
 		this.element = h("div", { class: "choice", role: "group", "aria-label": label });
 		for (const [value, text, title] of choices) {
-			const button = h("button", { type: "button", "aria-pressed": "false", title, onclick: () => choose(value) }, text);
+			const button = h(
+				"button",
+				{ type: "button", "aria-pressed": "false", title, onclick: () => choose(value) },
+				text,
+			);
 			this.buttons.set(value, button);
 			this.element.append(button);
 		}
 	}
 
 	show(value: string): void {
-		for (const [name, button] of this.buttons) button.setAttribute("aria-pressed", String(name === value));
+		for (const [name, button] of this.buttons)
+			button.setAttribute("aria-pressed", String(name === value));
 	}
 
 	hide(value: string, hidden: boolean): void {

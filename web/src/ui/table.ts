@@ -65,14 +65,28 @@ export class Table {
 		this.sortColumn = options.sort ?? -1;
 		const row = h("tr", {});
 		options.columns.forEach((column, i) => {
-			const button = h("button", { type: "button", title: column.tip ?? null, onclick: () => this.sortBy(i) }, column.title);
+			const button = h(
+				"button",
+				{ type: "button", title: column.tip ?? null, onclick: () => this.sortBy(i) },
+				column.title,
+			);
 			const cell = h("th", { scope: "col", class: classOf(column) }, button);
 			this.headers.push(cell);
 			row.append(cell);
 		});
 		this.body = h("tbody", {});
-		const table = h("table", { class: this.isWrapped ? "wrapped" : null, "aria-rowcount": options.rows + 1 }, h("caption", { class: "unseen" }, options.caption), h("thead", {}, row), this.body);
-		this.scroller = h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": options.caption }, table);
+		const table = h(
+			"table",
+			{ class: this.isWrapped ? "wrapped" : null, "aria-rowcount": options.rows + 1 },
+			h("caption", { class: "unseen" }, options.caption),
+			h("thead", {}, row),
+			this.body,
+		);
+		this.scroller = h(
+			"div",
+			{ class: "table-scroll", tabindex: 0, role: "region", "aria-label": options.caption },
+			table,
+		);
 		this.scroller.style.maxHeight = `${options.maxHeight ?? 480}px`;
 		this.scroller.addEventListener("scroll", () => this.renderVisible(), { passive: true });
 		this.foot = h("p", { class: "table-foot" });
@@ -118,17 +132,33 @@ export class Table {
 		let size = 0;
 		for (let row = 0; row < rows; row++) {
 			if (include && !include(row)) continue;
-			if (needle && !columns.some((column) => !column.isNumber && column.text(row).toLowerCase().includes(needle))) continue;
+			if (
+				needle &&
+				!columns.some((column) => !column.isNumber && column.text(row).toLowerCase().includes(needle))
+			)
+				continue;
 			kept[size++] = row;
 		}
 		this.order = kept.subarray(0, size);
 		if (this.sortColumn >= 0) this.sortRows(columns[this.sortColumn]);
 		this.headers.forEach((header, i) => {
 			const isSorted = i === this.sortColumn;
-			header.setAttribute("aria-sort", !isSorted ? "none" : this.descending ? "descending" : "ascending");
+			header.setAttribute(
+				"aria-sort",
+				!isSorted ? "none" : this.descending ? "descending" : "ascending",
+			);
 		});
 		const left = rows - size;
-		this.foot.textContent = size === 0 ? (this.options.emptyText ?? "No row matches.") : this.options.quietFoot ? "" : left > 0 ? `${count(size)} of ${count(rows)} rows: the others are outside the selection or do not match the search.` : size > 12 ? `${count(size)} rows.` : "";
+		this.foot.textContent =
+			size === 0
+				? (this.options.emptyText ?? "No row matches.")
+				: this.options.quietFoot
+					? ""
+					: left > 0
+						? `${count(size)} of ${count(rows)} rows: the others are outside the selection or do not match the search.`
+						: size > 12
+							? `${count(size)} rows.`
+							: "";
 		this.foot.hidden = !this.foot.textContent;
 		this.first = -1;
 		this.renderVisible();
@@ -155,8 +185,15 @@ export class Table {
 		const printing = document.documentElement.hasAttribute("data-printing");
 		const height = this.options.maxHeight ?? 480;
 		const overscan = this.options.columns.some((column) => column.draw) ? OVERSCAN_PICTURES : OVERSCAN;
-		const first = printing || this.isWrapped ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop / ROW_HEIGHT) - overscan);
-		const visible = printing ? PRINTED_ROWS : this.isWrapped ? WRAPPED_ROWS : Math.ceil(height / ROW_HEIGHT) + 2 * overscan;
+		const first =
+			printing || this.isWrapped
+				? 0
+				: Math.max(0, Math.floor(this.scroller.scrollTop / ROW_HEIGHT) - overscan);
+		const visible = printing
+			? PRINTED_ROWS
+			: this.isWrapped
+				? WRAPPED_ROWS
+				: Math.ceil(height / ROW_HEIGHT) + 2 * overscan;
 		const last = Math.min(this.order.length, first + visible);
 		if (first === this.first && last === this.last) return;
 		this.first = first;
@@ -182,7 +219,8 @@ export class Table {
 			const select = column.select?.(row);
 			const text = column.draw ? "" : column.text(row);
 			if (column.draw) cell.append(column.draw(row));
-			else if (select) cell.append(h("button", { type: "button", class: "link", onclick: select }, text));
+			else if (select)
+				cell.append(h("button", { type: "button", class: "link", onclick: select }, text));
 			else cell.append(text);
 			if (column.hint) cell.title = column.hint(row);
 			else if (!column.isNumber && text.length > 24) cell.title = text;

@@ -20,7 +20,13 @@ export function showTip(event: { clientX: number; clientY: number }, tip: Tip | 
 	const lines = tip.lines.map(([name, value, colour]) => {
 		const swatch = h("i", {});
 		if (colour) swatch.style.background = colour;
-		return h("div", { class: "tip-line" }, colour ? swatch : null, h("span", {}, name), h("b", {}, value));
+		return h(
+			"div",
+			{ class: "tip-line" },
+			colour ? swatch : null,
+			h("span", {}, name),
+			h("b", {}, value),
+		);
 	});
 	box.replaceChildren(h("strong", {}, tip.title), ...lines);
 	if (tip.note) box.append(h("p", {}, tip.note));

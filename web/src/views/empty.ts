@@ -18,6 +18,8 @@ export function emptyView(head: Head, tab: string, otherwise: string): HTMLEleme
 
 /** What a part left out, or in which steps its time is: limits are stated where they matter. */
 export function limitNote(head: Head, ...parts: string[]): HTMLElement | null {
-	const texts = head.limits.filter((limit) => parts.includes(limit.part) && limit.left_out > 0).map((limit) => `${count(limit.left_out)} ${limit.text}`);
+	const texts = head.limits
+		.filter((limit) => parts.includes(limit.part) && limit.left_out > 0)
+		.map((limit) => `${count(limit.left_out)} ${limit.text}`);
 	return texts.length ? h("p", { class: "note" }, `Not in this page: ${texts.join("; ")}.`) : null;
 }

@@ -4,7 +4,17 @@
 // the functions as a table.
 import { Children, Flame, type Box, type FlameLayer } from "../charts/flame";
 import { changeColour, familyColour, look } from "../colours";
-import { addUp, byFunction, changeOf, compare, matchedWeight, matching, weigh, type Comparison, type Weights } from "../data/call_tree";
+import {
+	addUp,
+	byFunction,
+	changeOf,
+	compare,
+	matchedWeight,
+	matching,
+	weigh,
+	type Comparison,
+	type Weights,
+} from "../data/call_tree";
 import { isBusyOnly, showsKernel, type Session, type Stacks } from "../data/session";
 import { count, duration, percent, sampleError } from "../format";
 import { HOST, type Selection } from "../selection";
@@ -28,7 +38,9 @@ const REMEMBERED = 8;
 function kindOf(session: Session, selection: Selection): string {
 	const chosen = selection.options.flame;
 	if (chosen && KINDS.some(([id]) => id === chosen)) return chosen;
-	const kinds = new Set(selection.states.map((id) => session.head.states.find((state) => state.id === id)?.kind));
+	const kinds = new Set(
+		selection.states.map((id) => session.head.states.find((state) => state.id === id)?.kind),
+	);
 	if (kinds.size && !kinds.has("cpu")) return "blocked";
 	return "cpu";
 }
@@ -37,27 +49,79 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	const { session, store, baseline } = page;
 	const [stacks, samples] = await Promise.all([session.loadStacks(), session.loadSamples()]);
 	if (!stacks || !samples || !stacks.nodes) return null;
-	const [baseStacks, baseSamples] = baseline ? await Promise.all([baseline.loadStacks(), baseline.loadSamples()]) : [undefined, undefined];
+	const [baseStacks, baseSamples] = baseline
+		? await Promise.all([baseline.loadStacks(), baseline.loadSamples()])
+		: [undefined, undefined];
 	const hasBaseline = Boolean(baseline && baseStacks && baseSamples);
 
-	const kind = new Choice("Kind", KINDS, (value) => store.change({ options: { flame: value, zoom: null } }));
-	const against = new Choice("Baseline", [["baseline", "against baseline", "Red: more time for each second than in the baseline; blue: less"], ["alone", "alone"]], (value) => store.change({ options: { compare: value === "baseline" ? null : value } }));
+	const kind = new Choice("Kind", KINDS, (value) =>
+		store.change({ options: { flame: value, zoom: null } }),
+	);
+	const against = new Choice(
+		"Baseline",
+		[
+			[
+				"baseline",
+				"against baseline",
+				"Red: more time for each second than in the baseline; blue: less",
+			],
+			["alone", "alone"],
+		],
+		(value) => store.change({ options: { compare: value === "baseline" ? null : value } }),
+	);
 	against.element.hidden = !hasBaseline;
-	const direction = new Choice("Direction", [["icicle", "icicle", "Callers at the top"], ["flame", "flame", "Callers at the bottom"]], (value) => store.change({ options: { direction: value === "icicle" ? null : value } }));
-	const reset = h("button", { type: "button", class: "plain", onclick: () => store.change({ options: { zoom: null } }) }, "zoom out");
+	const direction = new Choice(
+		"Direction",
+		[
+			["icicle", "icicle", "Callers at the top"],
+			["flame", "flame", "Callers at the bottom"],
+		],
+		(value) => store.change({ options: { direction: value === "icicle" ? null : value } }),
+	);
+	const reset = h(
+		"button",
+		{ type: "button", class: "plain", onclick: () => store.change({ options: { zoom: null } }) },
+		"zoom out",
+	);
 	const summary = h("p", { class: "note", id: "flame-summary" });
 	const looks = h("div", { class: "legend" });
 	const flame = new Flame(
-		{ parent: stacks.parent, nodes: stacks.nodes, label: (node) => functionName(session, stacks, node), look: (node) => (stacks.inlined?.[node] ? "inlined" : (session.head.looks[stacks.functionLook[stacks.functionOf[node]]] ?? "")) },
+		{
+			parent: stacks.parent,
+			nodes: stacks.nodes,
+			label: (node) => functionName(session, stacks, node),
+			look: (node) =>
+				stacks.inlined?.[node]
+					? "inlined"
+					: (session.head.looks[stacks.functionLook[stacks.functionOf[node]]] ?? ""),
+		},
 		new Children(stacks),
 	);
 	flame.canvas.setAttribute("role", "img");
 	flame.canvas.setAttribute("aria-labelledby", "flame-summary");
 	const functionsBox = h("div", {});
 	root.append(
-		h("div", { class: "bar" }, kind.element, direction.element, against.element, reset, h("span", { class: "grow" }), looks),
+		h(
+			"div",
+			{ class: "bar" },
+			kind.element,
+			direction.element,
+			against.element,
+			reset,
+			h("span", { class: "grow" }),
+			looks,
+		),
 		summary,
-		h("div", { class: "flame-box", tabindex: 0, role: "region", "aria-label": "Flame graph; the table of functions below has the same data" }, flame.canvas),
+		h(
+			"div",
+			{
+				class: "flame-box",
+				tabindex: 0,
+				role: "region",
+				"aria-label": "Flame graph; the table of functions below has the same data",
+			},
+			flame.canvas,
+		),
 		h("h3", {}, "Functions"),
 		functionsBox,
 	);
@@ -66,7 +130,8 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	let comparison: Comparison | null = null;
 
 	const cpuKind = Math.max(0, session.head.kinds.indexOf("cpu"));
-	const wants = (mode: string) => (sampleKind: number) => mode === "cpu" ? sampleKind === cpuKind : mode === "blocked" ? sampleKind !== cpuKind : true;
+	const wants = (mode: string) => (sampleKind: number) =>
+		mode === "cpu" ? sampleKind === cpuKind : mode === "blocked" ? sampleKind !== cpuKind : true;
 
 	/** A tree for each state has no baseline: its trees would be compared with those of other states. */
 	function isCompared(selection: Selection, mode: string): boolean {
@@ -79,7 +144,16 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	function compute(selection: Selection, mode: string): void {
 		comparison = null;
 		const { subject } = selection;
-		const key = [mode, selection.window?.join(), subject.kind, subject.index, selection.states.join(), showsKernel(selection), isBusyOnly(selection), theme()].join(" ");
+		const key = [
+			mode,
+			selection.window?.join(),
+			subject.kind,
+			subject.index,
+			selection.states.join(),
+			showsKernel(selection),
+			isBusyOnly(selection),
+			theme(),
+		].join(" ");
 		const known = computed.get(key);
 		if (known) ({ layers, weights } = known);
 		else {
@@ -92,25 +166,66 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 
 	function weighAll(selection: Selection, mode: string): void {
 		if (mode === "state") {
-			const states = session.head.states.filter((state) => samples && hasState(samples.rows.state, state.id));
-			const made = states.map((state) => ({ state, weight: weigh(session, stacks as Stacks, samples as never, selection, (_, id) => id === state.id) }));
-			const kept = made.filter(({ weight }) => weight.sum > 0).sort((a, b) => b.weight.sum - a.weight.sum);
+			const states = session.head.states.filter(
+				(state) => samples && hasState(samples.rows.state, state.id),
+			);
+			const made = states.map((state) => ({
+				state,
+				weight: weigh(
+					session,
+					stacks as Stacks,
+					samples as never,
+					selection,
+					(_, id) => id === state.id,
+				),
+			}));
+			const kept = made
+				.filter(({ weight }) => weight.sum > 0)
+				.sort((a, b) => b.weight.sum - a.weight.sum);
 			weights = kept.map(({ weight }) => weight);
-			layers = kept.map(({ state, weight }) => ({ title: `${state.name} ${duration(weight.sum)}`, colour: familyColour(session.families[state.id], theme()), total: addUp(stacks!.parent, weight.self), sum: weight.sum }));
+			layers = kept.map(({ state, weight }) => ({
+				title: `${state.name} ${duration(weight.sum)}`,
+				colour: familyColour(session.families[state.id], theme()),
+				total: addUp(stacks!.parent, weight.self),
+				sum: weight.sum,
+			}));
 			return;
 		}
 		const weight = weigh(session, stacks!, samples!, selection, wants(mode));
 		const title = KINDS.find(([id]) => id === mode)?.[1] ?? mode;
 		weights = [weight];
-		layers = [{ title: `${title} ${duration(weight.sum)}`, colour: theme() === "light" ? "#e7e9ec" : "#30353b", total: addUp(stacks!.parent, weight.self), sum: weight.sum }];
+		layers = [
+			{
+				title: `${title} ${duration(weight.sum)}`,
+				colour: theme() === "light" ? "#e7e9ec" : "#30353b",
+				total: addUp(stacks!.parent, weight.self),
+				sum: weight.sum,
+			},
+		];
 	}
 
 	function compareAll(selection: Selection, mode: string): void {
 		if (baseline && baseStacks && baseSamples) {
-			comparison = session.memo(`baseline ${mode} ${selection.states.join()} ${showsKernel(selection)} ${isBusyOnly(selection)}`, () => {
-				const base = weigh(baseline, baseStacks, baseSamples, { ...selection, window: null, subject: HOST }, wants(mode));
-				return compare(session, stacks!, baseline, baseStacks, addUp(baseStacks.parent, base.self), base);
-			});
+			comparison = session.memo(
+				`baseline ${mode} ${selection.states.join()} ${showsKernel(selection)} ${isBusyOnly(selection)}`,
+				() => {
+					const base = weigh(
+						baseline,
+						baseStacks,
+						baseSamples,
+						{ ...selection, window: null, subject: HOST },
+						wants(mode),
+					);
+					return compare(
+						session,
+						stacks!,
+						baseline,
+						baseStacks,
+						addUp(baseStacks.parent, base.self),
+						base,
+					);
+				},
+			);
 		}
 	}
 
@@ -118,7 +233,9 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		if (!comparison) return null;
 		const seconds = session.windowNs(selection) / 1e9;
 		const perSample = weights[0].sum / seconds / Math.max(1, weights[0].samples);
-		return Float64Array.from(layers[0].total, (ns, node) => changeOf(ns / seconds, perSample, comparison!.base[node], comparison!.perSample));
+		return Float64Array.from(layers[0].total, (ns, node) =>
+			changeOf(ns / seconds, perSample, comparison!.base[node], comparison!.perSample),
+		);
 	}
 
 	function zoomOf(selection: Selection): Box | null {
@@ -136,34 +253,92 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		const incomplete = weights.reduce((all, weight) => all + weight.incomplete, 0);
 		if (incomplete > 0) parts.push(`${percent(incomplete / taken)} of stacks incomplete`);
 		if (matches) {
-			const matched = weights.reduce((all, weight) => all + matchedWeight(stacks!, weight.self, matches), 0);
+			const matched = weights.reduce(
+				(all, weight) => all + matchedWeight(stacks!, weight.self, matches),
+				0,
+			);
 			const share = sum > 0 ? matched / sum : 0;
-			parts.push(`“${selection.search}” is in ${percent(share)} ± ${percent(sampleError(share, taken))} (${duration(matched)})`);
+			parts.push(
+				`“${selection.search}” is in ${percent(share)} ± ${percent(sampleError(share, taken))} (${duration(matched)})`,
+			);
 		}
-		if (comparison) parts.push(`against the whole baseline, for each second; ${duration(comparison.onlyBase)} for each second of the baseline is in stacks that are not here`);
-		if (isBusyOnly(selection) && !selection.states.length && kindOf(session, selection) !== "cpu") parts.push("without waits for work (“all” shows them)");
-		if (selection.subject.kind === "host" && !showsKernel(selection)) parts.push("without the kernel's own threads");
+		if (comparison)
+			parts.push(
+				`against the whole baseline, for each second; ${duration(comparison.onlyBase)} for each second of the baseline is in stacks that are not here`,
+			);
+		if (isBusyOnly(selection) && !selection.states.length && kindOf(session, selection) !== "cpu")
+			parts.push("without waits for work (“all” shows them)");
+		if (selection.subject.kind === "host" && !showsKernel(selection))
+			parts.push("without the kernel's own threads");
 		if (flame.hidden) parts.push(`${count(flame.hidden)} boxes are not drawn`);
-		summary.textContent = sum > 0 ? `${parts.join(" · ")}. Click a box to zoom.` : "No samples of this kind in the selection.";
+		summary.textContent =
+			sum > 0
+				? `${parts.join(" · ")}. Click a box to zoom.`
+				: "No samples of this kind in the selection.";
 	}
 
 	function drawFunctions(selection: Selection): void {
-		const self = sumUp(weights.map((weight) => weight.self), stacks!.nodes);
-		const total = sumUp(layers.map((layer) => layer.total), stacks!.nodes);
+		const self = sumUp(
+			weights.map((weight) => weight.self),
+			stacks!.nodes,
+		);
+		const total = sumUp(
+			layers.map((layer) => layer.total),
+			stacks!.nodes,
+		);
 		const functions = byFunction(session, stacks!, self, total);
 		const sum = layers.reduce((all, layer) => all + layer.sum, 0);
 		const rows = stacks!.functionName.length;
 		const name = (f: number) => session.text(stacks!.functionName[f]) || "(unknown)";
 		const module = (f: number) => session.text(stacks!.functionModule[f]);
 		const columns: Column[] = [
-			{ title: "function", isNumber: false, className: "name code", value: name, text: name, select: (f) => () => store.change({ search: name(f) }) },
-			{ title: "self", isNumber: true, value: (f) => functions.self[f], text: (f) => duration(functions.self[f]) },
-			{ title: "self %", isNumber: true, tip: `of ${duration(sum)}`, value: (f) => functions.self[f], text: (f) => percent(functions.self[f] / sum) },
-			{ title: "with callees", isNumber: true, value: (f) => functions.total[f], text: (f) => duration(functions.total[f]) },
-			{ title: "with callees %", isNumber: true, tip: `of ${duration(sum)}`, value: (f) => functions.total[f], text: (f) => percent(functions.total[f] / sum) },
+			{
+				title: "function",
+				isNumber: false,
+				className: "name code",
+				value: name,
+				text: name,
+				select: (f) => () => store.change({ search: name(f) }),
+			},
+			{
+				title: "self",
+				isNumber: true,
+				value: (f) => functions.self[f],
+				text: (f) => duration(functions.self[f]),
+			},
+			{
+				title: "self %",
+				isNumber: true,
+				tip: `of ${duration(sum)}`,
+				value: (f) => functions.self[f],
+				text: (f) => percent(functions.self[f] / sum),
+			},
+			{
+				title: "with callees",
+				isNumber: true,
+				value: (f) => functions.total[f],
+				text: (f) => duration(functions.total[f]),
+			},
+			{
+				title: "with callees %",
+				isNumber: true,
+				tip: `of ${duration(sum)}`,
+				value: (f) => functions.total[f],
+				text: (f) => percent(functions.total[f] / sum),
+			},
 			{ title: "module", isNumber: false, className: "code", value: module, text: module },
 		];
-		const table = new Table({ caption: "Functions in the selection", columns, rows, sort: 1, search: selection.search, maxHeight: 310, include: (f) => functions.total[f] > 0, quietFoot: true, emptyText: "No function in this selection." });
+		const table = new Table({
+			caption: "Functions in the selection",
+			columns,
+			rows,
+			sort: 1,
+			search: selection.search,
+			maxHeight: 310,
+			include: (f) => functions.total[f] > 0,
+			quietFoot: true,
+			emptyText: "No function in this selection.",
+		});
 		fill(functionsBox, table.element, limitNote(session.head, "stacks", "samples"));
 	}
 
@@ -174,7 +349,11 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		direction.show(selection.options.direction === "flame" ? "flame" : "icicle");
 		compute(selection, mode);
 		const matches = matching(session, stacks!, selection.search);
-		flame.show(layers, { isIcicle: selection.options.direction !== "flame", matches, change: change(selection) }, zoomOf(selection));
+		flame.show(
+			layers,
+			{ isIcicle: selection.options.direction !== "flame", matches, change: change(selection) },
+			zoomOf(selection),
+		);
 		reset.hidden = !flame.zoomed;
 		describe(selection, matches);
 		drawLooks();
@@ -182,8 +361,16 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	}
 
 	function drawLooks(): void {
-		if (comparison) return fill(looks, colourKey("#d64030", "more"), colourKey("#2462cc", "less"), colourKey(changeColour(0, theme()), "within the error of sampling"));
-		const used = [...new Set<number>(stacks!.functionLook as Iterable<number>)].sort((a, b) => a - b).map((id) => look(session.head.looks[id] ?? ""));
+		if (comparison)
+			return fill(
+				looks,
+				colourKey("#d64030", "more"),
+				colourKey("#2462cc", "less"),
+				colourKey(changeColour(0, theme()), "within the error of sampling"),
+			);
+		const used = [...new Set<number>(stacks!.functionLook as Iterable<number>)]
+			.sort((a, b) => a - b)
+			.map((id) => look(session.head.looks[id] ?? ""));
 		if (stacks!.inlined?.some((flag) => flag === 1)) used.push(look("inlined"));
 		fill(looks, ...used.map((entry) => colourKey(entry[theme()], entry.label)));
 	}
@@ -197,16 +384,26 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		const own = weight.self[box.node];
 		const taken = weights.reduce((sum, { samples: more }) => sum + more, 0);
 		const lines: [string, string][] = [
-			["with callees", `${duration(total)} · ${percent(total / all)} ± ${percent(sampleError(total / all, taken))}`],
+			[
+				"with callees",
+				`${duration(total)} · ${percent(total / all)} ± ${percent(sampleError(total / all, taken))}`,
+			],
 			["self", `${duration(own)} · ${percent(own / all)}`],
 		];
 		if (comparison) {
 			const seconds = session.windowNs(store.current) / 1e9;
-			lines.push(["for each second", duration(total / seconds)], ["in the baseline", duration(comparison.base[box.node])]);
+			lines.push(
+				["for each second", duration(total / seconds)],
+				["in the baseline", duration(comparison.base[box.node])],
+			);
 		}
 		const f = stacks!.functionOf[box.node];
 		const module = session.text(stacks!.functionModule[f]);
-		return { title: functionName(session, stacks!, box.node), lines, note: `${module ? `${module} · ` : ""}percentages are of ${duration(all)}` };
+		return {
+			title: functionName(session, stacks!, box.node),
+			lines,
+			note: `${module ? `${module} · ` : ""}percentages are of ${duration(all)}`,
+		};
 	}
 
 	flame.canvas.addEventListener("pointermove", (event) => {
@@ -218,7 +415,10 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	flame.canvas.addEventListener("click", (event) => {
 		const box = flame.at(event.offsetX, event.offsetY);
 		hideTip();
-		if (box) store.change({ options: { zoom: box.node < 0 && layers.length < 2 ? null : `${box.layer}.${box.node}` } });
+		if (box)
+			store.change({
+				options: { zoom: box.node < 0 && layers.length < 2 ? null : `${box.layer}.${box.node}` },
+			});
 	});
 
 	return { update: draw, redraw: () => draw(store.current) };
@@ -246,4 +446,9 @@ function colourKey(colour: string, label: string): HTMLElement {
 	return h("span", { class: "legend-entry" }, box, label);
 }
 
-export const flameView: View = { id: "flame", title: "Flame graph", open, emptyText: "No stacks in this session." };
+export const flameView: View = {
+	id: "flame",
+	title: "Flame graph",
+	open,
+	emptyText: "No stacks in this session.",
+};

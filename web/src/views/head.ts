@@ -10,7 +10,16 @@ export function sessionLine(head: Head): HTMLElement {
 	const begin = session.begin_ns ?? 0;
 	const from = clock(session.started_real_ns, begin);
 	const to = clock(session.started_real_ns, begin + session.duration_ns);
-	const what = [session.command && `command ${session.command}`, session.filter && session.filter !== "command" && `filter ${session.filter}`, session.signals && `signals ${session.signals}`, `Tier ${session.tier}`, session.is_slice && "a part of the session", session.is_killed && "its writer was killed"].filter(Boolean).join(" · ");
+	const what = [
+		session.command && `command ${session.command}`,
+		session.filter && session.filter !== "command" && `filter ${session.filter}`,
+		session.signals && `signals ${session.signals}`,
+		`Tier ${session.tier}`,
+		session.is_slice && "a part of the session",
+		session.is_killed && "its writer was killed",
+	]
+		.filter(Boolean)
+		.join(" · ");
 	const labels = Object.entries(session.labels ?? {}).map(([key, value]) => `${key}=${value}`);
 	return h(
 		"p",
@@ -30,9 +39,17 @@ export function trustLine(head: Head): HTMLElement {
 	const { trust } = head;
 	const isExact = trust.parts_minus_wall_ns === 0;
 	const warnings = trust.warnings ?? [];
-	const isGood = isExact && !warnings.length && trust.lost === 0 && trust.unattributed_ns === 0 && (trust.stacks_complete ?? 1) >= LEAST_COMPLETE && (trust.overhead ?? 0) <= MOST_OVERHEAD;
+	const isGood =
+		isExact &&
+		!warnings.length &&
+		trust.lost === 0 &&
+		trust.unattributed_ns === 0 &&
+		(trust.stacks_complete ?? 1) >= LEAST_COMPLETE &&
+		(trust.overhead ?? 0) <= MOST_OVERHEAD;
 	const facts = [
-		isExact ? "parts sum to the wall clock" : `parts − wall clock: ${duration(trust.parts_minus_wall_ns)}`,
+		isExact
+			? "parts sum to the wall clock"
+			: `parts − wall clock: ${duration(trust.parts_minus_wall_ns)}`,
 		`${duration(trust.unattributed_ns)} unattributed`,
 		`${count(trust.lost)} lost`,
 		trust.stacks_complete === null ? "no stacks" : `stacks ${percent(trust.stacks_complete)} complete`,
@@ -41,12 +58,42 @@ export function trustLine(head: Head): HTMLElement {
 	return h(
 		"details",
 		{ class: "trust" },
-		h("summary", {}, h("span", { class: isGood ? "dot good" : "dot fair", "aria-hidden": "true" }), h("b", {}, isGood ? "trust: good" : warnings.length ? `trust: ${count(warnings.length)} ${warnings.length === 1 ? "warning" : "warnings"}` : "trust: see details"), ` · ${facts.join(" · ")}`),
-		warnings.length ? h("ul", { class: "warnings" }, ...warnings.map((warning) => h("li", {}, warning))) : null,
+		h(
+			"summary",
+			{},
+			h("span", { class: isGood ? "dot good" : "dot fair", "aria-hidden": "true" }),
+			h(
+				"b",
+				{},
+				isGood
+					? "trust: good"
+					: warnings.length
+						? `trust: ${count(warnings.length)} ${warnings.length === 1 ? "warning" : "warnings"}`
+						: "trust: see details",
+			),
+			` · ${facts.join(" · ")}`,
+		),
+		warnings.length
+			? h("ul", { class: "warnings" }, ...warnings.map((warning) => h("li", {}, warning)))
+			: null,
 		h("ul", {}, ...trust.sentences.map((sentence) => h("li", {}, sentence))),
 		marks(head),
-		head.limits.length ? h("ul", {}, ...head.limits.filter((limit) => limit.left_out > 0).map((limit) => h("li", {}, `not in this page: ${count(limit.left_out)} ${limit.text}`))) : null,
-		h("p", { class: "note" }, `Written by dwell ${head.dwell} from ${head.session.file}. Colours are the states of threads; every percentage has its base in its tooltip.`),
+		head.limits.length
+			? h(
+					"ul",
+					{},
+					...head.limits
+						.filter((limit) => limit.left_out > 0)
+						.map((limit) =>
+							h("li", {}, `not in this page: ${count(limit.left_out)} ${limit.text}`),
+						),
+				)
+			: null,
+		h(
+			"p",
+			{ class: "note" },
+			`Written by dwell ${head.dwell} from ${head.session.file}. Colours are the states of threads; every percentage has its base in its tooltip.`,
+		),
 	);
 }
 
@@ -59,8 +106,13 @@ function marks(head: Head): HTMLElement | null {
 	return h(
 		"ul",
 		{},
-		...shown.map((mark) => h("li", {}, `at ${duration(mark.ts_ns)}: ${mark.text}${mark.count > 1 ? ` (${count(mark.count)})` : ""}`)),
+		...shown.map((mark) =>
+			h(
+				"li",
+				{},
+				`at ${duration(mark.ts_ns)}: ${mark.text}${mark.count > 1 ? ` (${count(mark.count)})` : ""}`,
+			),
+		),
 		left > 0 ? h("li", {}, `and ${count(left)} more`) : null,
 	);
 }
-

@@ -30,7 +30,14 @@ interface Figures {
 function figuresOf(session: Session, signals: Signals, selection: Selection): Figures {
 	const size = signals.count;
 	const nothing = () => new Float64Array(size).fill(Number.NaN);
-	const figures: Figures = { count: new Float64Array(size), sum: new Float64Array(size), max: new Float64Array(size), p50: nothing(), p95: nothing(), p99: nothing() };
+	const figures: Figures = {
+		count: new Float64Array(size),
+		sum: new Float64Array(size),
+		max: new Float64Array(size),
+		p50: nothing(),
+		p95: nothing(),
+		p99: nothing(),
+	};
 	for (const values of signals.values) {
 		const { series, bucket, count: counts, sum, max } = values.rows;
 		const [from, to] = session.bucketsOf(selection, values.edges);
@@ -62,7 +69,14 @@ function figuresOf(session: Session, signals: Signals, selection: Selection): Fi
 }
 
 /** The distribution of some series together, coarse enough to be seen. */
-function distribution(session: Session, signals: Signals, wanted: Uint8Array, selection: Selection, max: number, unit: string): Distribution | null {
+function distribution(
+	session: Session,
+	signals: Signals,
+	wanted: Uint8Array,
+	selection: Selection,
+	max: number,
+	unit: string,
+): Distribution | null {
 	const { slots } = signals;
 	const histograms = signals.histograms.find(({ rows, count: size }) => {
 		for (let i = 0; i < size; i++) if (wanted[rows.series[i]]) return true;
@@ -86,7 +100,10 @@ function distribution(session: Session, signals: Signals, wanted: Uint8Array, se
 	const columns = Math.ceil(buckets / perColumn);
 	const coarse = new Float64Array(rows + 1);
 	for (let r = 0; r <= rows; r++) coarse[r] = slots[Math.min(slots.length - 1, low + r * perRow)];
-	const edges = Float64Array.from({ length: columns + 1 }, (_, c) => histograms.edges[Math.min(buckets, c * perColumn)]);
+	const edges = Float64Array.from(
+		{ length: columns + 1 },
+		(_, c) => histograms.edges[Math.min(buckets, c * perColumn)],
+	);
 	const inWindow = new Float64Array(slots.length);
 	const heat = new Float64Array(columns * (rows + 1));
 	const sums = new Float64Array(rows + 1);
@@ -98,9 +115,17 @@ function distribution(session: Session, signals: Signals, wanted: Uint8Array, se
 		inWindow[slot[i]] += counts[i];
 		sums[row] += counts[i];
 	}
-	const marks = [0.5, 0.95, 0.99].map((share) => ({ share, value: percentile(inWindow, slots, share, max) })).filter(({ value }) => Number.isFinite(value));
+	const marks = [0.5, 0.95, 0.99]
+		.map((share) => ({ share, value: percentile(inWindow, slots, share, max) }))
+		.filter(({ value }) => Number.isFinite(value));
 	return {
-		counts: sums, heat, slots: coarse, edges, unit, window: selection.window, range: [0, rows - 1],
+		counts: sums,
+		heat,
+		slots: coarse,
+		edges,
+		unit,
+		window: selection.window,
+		range: [0, rows - 1],
 		marks: marks.map(({ share, value }) => ({ value, label: `p${share * 100} ${inUnit(value, unit)}` })),
 	};
 }
@@ -109,7 +134,8 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	const { session, store } = page;
 	const [signals, all] = await Promise.all([session.loadSignals(), session.loadTables()]);
 	const tables = all.filter((table) => table.tab === "latency" || table.tab === "slow");
-	if (tables.some((table) => table.columns.some((column) => column.unit === "node"))) await session.loadStacks();
+	if (tables.some((table) => table.columns.some((column) => column.unit === "node")))
+		await session.loadStacks();
 	if (!signals?.count && !tables.length) return null;
 	const pick = h("select", { "aria-label": "Measure" });
 	const title = h("h3", {});
@@ -120,12 +146,34 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		chart.canvas.setAttribute("role", "img");
 		chart.canvas.setAttribute("aria-labelledby", "latency-summary");
 	}
-	const charts = h("div", { class: "pair" }, h("figure", {}, h("figcaption", {}, "Values, in the window"), histogram.canvas), h("figure", {}, h("figcaption", {}, "Time × value: the stronger the colour, the more values"), heat.canvas));
-	const noHistogram = h("p", { class: "note", hidden: true }, "This measure has no histogram: its sums and maxima are in the table.");
+	const charts = h(
+		"div",
+		{ class: "pair" },
+		h("figure", {}, h("figcaption", {}, "Values, in the window"), histogram.canvas),
+		h(
+			"figure",
+			{},
+			h("figcaption", {}, "Time × value: the stronger the colour, the more values"),
+			heat.canvas,
+		),
+	);
+	const noHistogram = h(
+		"p",
+		{ class: "note", hidden: true },
+		"This measure has no histogram: its sums and maxima are in the table.",
+	);
 	const seriesBox = h("div", {});
 	const tablesBox = h("div", { class: "latency-tables" });
 	const opened = new Set<string>();
-	if (signals?.count) root.append(h("div", { class: "bar" }, h("label", {}, "Measure ", pick)), title, note, charts, noHistogram, seriesBox);
+	if (signals?.count)
+		root.append(
+			h("div", { class: "bar" }, h("label", {}, "Measure ", pick)),
+			title,
+			note,
+			charts,
+			noHistogram,
+			seriesBox,
+		);
 	root.append(tablesBox);
 
 	const measures = signals?.count ? measuresOf(session, signals) : [];
@@ -133,57 +181,154 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	pick.addEventListener("change", () => store.change({ options: { measure: pick.value, series: null } }));
 
 	function draw(selection: Selection): void {
-		fill(tablesBox, ...tableList(session, store, tables, selection, opened), limitNote(session.head, "signals"));
+		fill(
+			tablesBox,
+			...tableList(session, store, tables, selection, opened),
+			limitNote(session.head, "signals"),
+		);
 		if (!signals?.count) return;
 		const measure = measures.find((entry) => entry.id === selection.options.measure) ?? measures[0];
 		pick.value = measure.id;
-		const figures = session.memo(`figures ${selection.window?.join()}`, () => figuresOf(session, signals, selection));
-		const inMeasure = (s: number) => signals.series.signal[s] === measure.signal && signals.series.kind[s] === measure.kind;
+		const figures = session.memo(`figures ${selection.window?.join()}`, () =>
+			figuresOf(session, signals, selection),
+		);
+		const inMeasure = (s: number) =>
+			signals.series.signal[s] === measure.signal && signals.series.kind[s] === measure.kind;
 		const isHost = selection.subject.kind === "host";
 		/** The line of all series together: shown as such, and never added to the series. */
 		const hasTotals = signals.series.all?.some((flag) => flag === 1) ?? false;
 		const isTotal = (s: number) => (hasTotals ? signals.series.all[s] === 1 : isHost);
-		const inSubject = (s: number) => selection.subject.kind === "host" || (signals.series.process[s] >= 0 && session.contains(selection.subject, { kind: "process", index: signals.series.process[s] })) || isAbove(session, selection, signals.series.process[s]);
+		const inSubject = (s: number) =>
+			selection.subject.kind === "host" ||
+			(signals.series.process[s] >= 0 &&
+				session.contains(selection.subject, { kind: "process", index: signals.series.process[s] })) ||
+			isAbove(session, selection, signals.series.process[s]);
 		const chosen = /^\d+$/.test(selection.options.series ?? "") ? Number(selection.options.series) : -1;
 		const one = chosen >= 0 && chosen < signals.count && inMeasure(chosen) ? chosen : -1;
 		const wanted = new Uint8Array(signals.count);
 		let max = 0;
 		let values = 0;
 		for (let s = 0; s < signals.count; s++) {
-			wanted[s] = (one >= 0 ? s === one : inMeasure(s) && (isHost ? isTotal(s) : inSubject(s) && !isTotal(s))) ? 1 : 0;
+			wanted[s] = (
+				one >= 0 ? s === one : inMeasure(s) && (isHost ? isTotal(s) : inSubject(s) && !isTotal(s))
+			)
+				? 1
+				: 0;
 			if (!wanted[s]) continue;
 			max = Math.max(max, figures.max[s]);
 			values += figures.count[s];
 		}
 		const unit = session.text(signals.series.unit[one >= 0 ? one : measure.first]) || "count";
-		title.textContent = one >= 0 ? `${measure.label}: ${seriesName(session, signals, one)}` : `${measure.label}: all series${selection.subject.kind === "host" ? "" : ` of ${session.name(selection.subject)}`}`;
+		title.textContent =
+			one >= 0
+				? `${measure.label}: ${seriesName(session, signals, one)}`
+				: `${measure.label}: all series${selection.subject.kind === "host" ? "" : ` of ${session.name(selection.subject)}`}`;
 		const data = values > 0 ? distribution(session, signals, wanted, selection, max, unit) : null;
 		charts.hidden = !data;
 		noHistogram.hidden = Boolean(data);
-		noHistogram.textContent = values > 0 ? "This measure has no histogram: its sums and maxima are in the table." : "No values of this measure in the selection.";
-		note.textContent = values > 0 ? `${count(values)} values, ${rate(values / (session.windowNs(selection) / 1e9))}; maximum ${inUnit(max, unit)}${data ? `; ${data.marks.map((mark) => mark.label).join(", ")}` : ""}. Percentiles are within ${percent(slotError(signals.slots))}; the maximum is exact.` : "";
+		noHistogram.textContent =
+			values > 0
+				? "This measure has no histogram: its sums and maxima are in the table."
+				: "No values of this measure in the selection.";
+		note.textContent =
+			values > 0
+				? `${count(values)} values, ${rate(values / (session.windowNs(selection) / 1e9))}; maximum ${inUnit(max, unit)}${data ? `; ${data.marks.map((mark) => mark.label).join(", ")}` : ""}. Percentiles are within ${percent(slotError(signals.slots))}; the maximum is exact.`
+				: "";
 		if (data) {
 			histogram.show(data);
 			heat.show(data);
 		}
-		drawSeries(selection, figures, (s) => inMeasure(s) && inSubject(s) && figures.count[s] > 0 && !(hasTotals && isTotal(s)), one);
+		drawSeries(
+			selection,
+			figures,
+			(s) => inMeasure(s) && inSubject(s) && figures.count[s] > 0 && !(hasTotals && isTotal(s)),
+			one,
+		);
 	}
 
-	function drawSeries(selection: Selection, figures: Figures, include: (s: number) => boolean, one: number): void {
+	function drawSeries(
+		selection: Selection,
+		figures: Figures,
+		include: (s: number) => boolean,
+		one: number,
+	): void {
 		const unit = (s: number) => session.text(signals!.series.unit[s]) || "count";
 		const name = (s: number) => seriesName(session, signals!, s);
-		const process = (s: number) => (signals!.series.process[s] >= 0 ? session.name({ kind: "process", index: signals!.series.process[s] }) : "");
-		const figure = (heading: string, values: Float64Array, tip?: string): Column => ({ title: heading, tip, isNumber: true, value: (s) => values[s], text: (s) => (Number.isNaN(values[s]) ? "–" : inUnit(values[s], unit(s))) });
+		const process = (s: number) =>
+			signals!.series.process[s] >= 0
+				? session.name({ kind: "process", index: signals!.series.process[s] })
+				: "";
+		const figure = (heading: string, values: Float64Array, tip?: string): Column => ({
+			title: heading,
+			tip,
+			isNumber: true,
+			value: (s) => values[s],
+			text: (s) => (Number.isNaN(values[s]) ? "–" : inUnit(values[s], unit(s))),
+		});
 		const seconds = session.windowNs(selection) / 1e9;
 		const columns: Column[] = [
-			{ title: "series", isNumber: false, className: "name", value: name, text: name, select: (s) => () => store.change({ options: { series: s === one ? null : String(s) } }) },
-			{ title: "process", isNumber: false, value: process, text: process, select: (s) => (signals!.series.process[s] >= 0 ? () => store.change({ subject: { kind: "process", index: signals!.series.process[s] } }) : null) },
-			{ title: "count", isNumber: true, value: (s) => figures.count[s], text: (s) => count(figures.count[s]) },
-			{ title: "rate", isNumber: true, value: (s) => figures.count[s] / seconds, text: (s) => rate(figures.count[s] / seconds) },
-			figure("total", figures.sum), figure("p50", figures.p50), figure("p95", figures.p95), figure("p99", figures.p99), figure("max", figures.max, "Exact"),
+			{
+				title: "series",
+				isNumber: false,
+				className: "name",
+				value: name,
+				text: name,
+				select: (s) => () => store.change({ options: { series: s === one ? null : String(s) } }),
+			},
+			{
+				title: "process",
+				isNumber: false,
+				value: process,
+				text: process,
+				select: (s) =>
+					signals!.series.process[s] >= 0
+						? () =>
+								store.change({
+									subject: { kind: "process", index: signals!.series.process[s] },
+								})
+						: null,
+			},
+			{
+				title: "count",
+				isNumber: true,
+				value: (s) => figures.count[s],
+				text: (s) => count(figures.count[s]),
+			},
+			{
+				title: "rate",
+				isNumber: true,
+				value: (s) => figures.count[s] / seconds,
+				text: (s) => rate(figures.count[s] / seconds),
+			},
+			figure("total", figures.sum),
+			figure("p50", figures.p50),
+			figure("p95", figures.p95),
+			figure("p99", figures.p99),
+			figure("max", figures.max, "Exact"),
 		];
-		const table = new Table({ caption: "Series of this measure", columns, rows: signals!.count, sort: 4, search: selection.search, maxHeight: 420, include, isChosen: (s) => s === one, quietFoot: true, emptyText: "No series in this selection." });
-		fill(seriesBox, h("p", { class: "note" }, one >= 0 ? "Click the marked series again to see all of them." : "Click a series to see it alone."), table.element);
+		const table = new Table({
+			caption: "Series of this measure",
+			columns,
+			rows: signals!.count,
+			sort: 4,
+			search: selection.search,
+			maxHeight: 420,
+			include,
+			isChosen: (s) => s === one,
+			quietFoot: true,
+			emptyText: "No series in this selection.",
+		});
+		fill(
+			seriesBox,
+			h(
+				"p",
+				{ class: "note" },
+				one >= 0
+					? "Click the marked series again to see all of them."
+					: "Click a series to see it alone.",
+			),
+			table.element,
+		);
 	}
 
 	return { update: draw, redraw: () => draw(store.current) };
@@ -194,7 +339,12 @@ function isAbove(session: Session, selection: Selection, process: number): boole
 }
 
 function seriesName(session: Session, signals: Signals, series: number): string {
-	return session.text(signals.series.name[series]) || (signals.series.process[series] >= 0 ? session.name({ kind: "process", index: signals.series.process[series] }) : "all");
+	return (
+		session.text(signals.series.name[series]) ||
+		(signals.series.process[series] >= 0
+			? session.name({ kind: "process", index: signals.series.process[series] })
+			: "all")
+	);
 }
 
 interface Measure {
@@ -212,16 +362,32 @@ function measuresOf(session: Session, signals: Signals): Measure[] {
 	const measures = new Map<string, Measure>();
 	for (let s = 0; s < signals.count; s++) {
 		const label = `${session.text(signals.series.signal[s])} · ${session.text(signals.series.kind[s])}`;
-		if (!measures.has(label)) measures.set(label, { id: label, label, signal: signals.series.signal[s], kind: signals.series.kind[s], first: s, sum: 0, isTime: session.text(signals.series.unit[s]) === "ns" });
+		if (!measures.has(label))
+			measures.set(label, {
+				id: label,
+				label,
+				signal: signals.series.signal[s],
+				kind: signals.series.kind[s],
+				first: s,
+				sum: 0,
+				isTime: session.text(signals.series.unit[s]) === "ns",
+			});
 	}
 	for (const values of signals.values) {
 		const { series, sum } = values.rows;
 		for (let i = 0; i < values.count; i++) {
-			const measure = measures.get(`${session.text(signals.series.signal[series[i]])} · ${session.text(signals.series.kind[series[i]])}`);
+			const measure = measures.get(
+				`${session.text(signals.series.signal[series[i]])} · ${session.text(signals.series.kind[series[i]])}`,
+			);
 			if (measure) measure.sum += sum[i];
 		}
 	}
 	return [...measures.values()].sort((a, b) => Number(b.isTime) - Number(a.isTime) || b.sum - a.sum);
 }
 
-export const latencyView: View = { id: "latency", title: "Latency", open, emptyText: "No signals in this session. Record some with -s: 'dwell record -s help' lists them." };
+export const latencyView: View = {
+	id: "latency",
+	title: "Latency",
+	open,
+	emptyText: "No signals in this session. Record some with -s: 'dwell record -s help' lists them.",
+};

@@ -20,7 +20,11 @@ type Level = "group" | "process" | "thread";
 
 /** A state in a few letters. The parts of CPU time and of the run queue are one each; waits keep their own names. */
 function shortName(state: State): string {
-	return state.kind === "cpu" ? "cpu" : state.kind === "runq" ? "run queue" : state.name.replace(/^blocked\./, "");
+	return state.kind === "cpu"
+		? "cpu"
+		: state.kind === "runq"
+			? "run queue"
+			: state.name.replace(/^blocked\./, "");
 }
 
 const ROWS_SHOWN = 10;
@@ -29,9 +33,33 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 	const { session, store } = page;
 	const areas = new Areas(innerWidth < 600 ? 190 : 250, (window) => store.change({ window }));
 	const path = h("nav", { class: "path", "aria-label": "Subject" });
-	const level = new Choice("Rows", [["group", "service"], ["process", "process"], ["thread", "thread"]], (value) => store.change({ options: { rows: value } }));
-	const busy = new Choice("Time", [["busy", "busy", "Without time in which threads wait for work: idle, poll, sleep"], ["all", "all", "All time of all threads"]], (value) => store.change({ options: { time: value === "busy" ? null : value } }));
-	const kernel = h("button", { type: "button", class: "plain", title: "Show the kernel's own threads too", onclick: () => store.change({ options: { kernel: showsKernel(store.current) ? null : "shown" } }) }, "kernel threads");
+	const level = new Choice(
+		"Rows",
+		[
+			["group", "service"],
+			["process", "process"],
+			["thread", "thread"],
+		],
+		(value) => store.change({ options: { rows: value } }),
+	);
+	const busy = new Choice(
+		"Time",
+		[
+			["busy", "busy", "Without time in which threads wait for work: idle, poll, sleep"],
+			["all", "all", "All time of all threads"],
+		],
+		(value) => store.change({ options: { time: value === "busy" ? null : value } }),
+	);
+	const kernel = h(
+		"button",
+		{
+			type: "button",
+			class: "plain",
+			title: "Show the kernel's own threads too",
+			onclick: () => store.change({ options: { kernel: showsKernel(store.current) ? null : "shown" } }),
+		},
+		"kernel threads",
+	);
 	const legendBox = h("div", {});
 	const summary = h("p", { class: "note", id: "ledger-summary" });
 	const rowsBox = h("div", { class: "ledger-rows" });
@@ -39,15 +67,33 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 	areas.element.setAttribute("role", "img");
 	areas.element.setAttribute("aria-labelledby", "ledger-summary");
 	root.append(
-		h("div", { class: "bar" }, h("h2", {}, "Where the time went"), path, h("span", { class: "grow" }), level.element, busy.element, kernel),
-		areas.element, legendBox, summary, dataBox, rowsBox,
+		h(
+			"div",
+			{ class: "bar" },
+			h("h2", {}, "Where the time went"),
+			path,
+			h("span", { class: "grow" }),
+			level.element,
+			busy.element,
+			kernel,
+		),
+		areas.element,
+		legendBox,
+		summary,
+		dataBox,
+		rowsBox,
 	);
 	dataBox.addEventListener("toggle", () => dataBox.open && chartTable());
 	let expanded = false;
 
 	function levelOf(selection: Selection): Level {
 		const { subject } = selection;
-		const levels: Level[] = subject.kind === "host" ? ["group", "process", "thread"] : subject.kind === "group" ? ["process", "thread"] : ["thread"];
+		const levels: Level[] =
+			subject.kind === "host"
+				? ["group", "process", "thread"]
+				: subject.kind === "group"
+					? ["process", "thread"]
+					: ["thread"];
 		for (const name of ["group", "process"] as const) level.hide(name, !levels.includes(name));
 		const wanted = selection.options.rows as Level;
 		return levels.includes(wanted) ? wanted : levels[0];
@@ -62,7 +108,8 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 			const folded = new Float64Array(rows.buckets * FAMILIES.length);
 			for (let b = 0; b < rows.buckets; b++)
 				for (let s = 0; s < session.states; s++)
-					if (isShown[s]) folded[b * FAMILIES.length + session.families[s]] += ns[b * session.states + s];
+					if (isShown[s])
+						folded[b * FAMILIES.length + session.families[s]] += ns[b * session.states + s];
 			return folded;
 		});
 		return { ns: sums, edges: rows.edges };
@@ -74,7 +121,10 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 			...overTime(selection),
 			window: selection.window,
 			marks: session.head.marks,
-			limit: subject.kind === "host" && isBusyOnly(selection) ? { value: session.head.session.cpus, label: `${session.head.session.cpus} CPUs` } : null,
+			limit:
+				subject.kind === "host" && isBusyOnly(selection)
+					? { value: session.head.session.cpus, label: `${session.head.session.cpus} CPUs` }
+					: null,
 		});
 		const byState = session.byState(selection);
 		fill(legendBox, legend(session, store, byState, isBusyOnly(selection)));
@@ -100,10 +150,26 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 			return false;
 		});
 		const columns: Column[] = [
-			{ title: "from", isNumber: true, value: (b) => b, text: (b) => moment(edges[b], 1e8), select: (b) => () => store.change({ window: [edges[b], edges[b + 1]] }) },
-			...used.map((f): Column => ({ title: FAMILIES[f].label, isNumber: true, value: (b) => ns[b * FAMILIES.length + f], text: (b) => duration(ns[b * FAMILIES.length + f]) })),
+			{
+				title: "from",
+				isNumber: true,
+				value: (b) => b,
+				text: (b) => moment(edges[b], 1e8),
+				select: (b) => () => store.change({ window: [edges[b], edges[b + 1]] }),
+			},
+			...used.map((f): Column => ({
+				title: FAMILIES[f].label,
+				isNumber: true,
+				value: (b) => ns[b * FAMILIES.length + f],
+				text: (b) => duration(ns[b * FAMILIES.length + f]),
+			})),
 		];
-		const table = new Table({ caption: "Thread time by state, over time", columns, rows: buckets, maxHeight: 300 });
+		const table = new Table({
+			caption: "Thread time by state, over time",
+			columns,
+			rows: buckets,
+			maxHeight: 300,
+		});
 		dataBox.replaceChildren(dataBox.firstElementChild as Element, table.element);
 	}
 
@@ -125,7 +191,12 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 				if (session.isCpu[s]) onCpu[row] += sums[row * states + s];
 			}
 		const subjectAt = (row: number): Subject => ({ kind: rowLevel, index: row });
-		const threads = (row: number) => (rowLevel === "thread" ? 1 : rowLevel === "group" ? session.group.threads[row] : threadsOfProcess(row));
+		const threads = (row: number) =>
+			rowLevel === "thread"
+				? 1
+				: rowLevel === "group"
+					? session.group.threads[row]
+					: threadsOfProcess(row);
 		const families = new Float64Array(FAMILIES.length);
 		const familiesOfRow = (row: number): number => {
 			families.fill(0);
@@ -142,40 +213,119 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 			const total = familiesOfRow(row);
 			const byName = new Map<string, number>();
 			for (const state of session.head.states)
-				if (!isBusyOnly(selection) || !session.isIdle[state.id]) byName.set(shortName(state), (byName.get(shortName(state)) ?? 0) + sums[row * states + state.id]);
-			const parts = [...byName].filter(([, ns]) => ns > 0.03 * total).sort((a, b) => b[1] - a[1]).slice(0, 3);
+				if (!isBusyOnly(selection) || !session.isIdle[state.id])
+					byName.set(
+						shortName(state),
+						(byName.get(shortName(state)) ?? 0) + sums[row * states + state.id],
+					);
+			const parts = [...byName]
+				.filter(([, ns]) => ns > 0.03 * total)
+				.sort((a, b) => b[1] - a[1])
+				.slice(0, 3);
 			return parts.map(([name, ns]) => `${roundPercent(ns / total)} ${name}`).join(" · ");
 		};
 		const columns: Column[] = [
-			{ title: rowLevel === "group" ? "service" : rowLevel, isNumber: false, className: "name", value: (row) => session.name(subjectAt(row)), text: (row) => session.name(subjectAt(row)), select: (row) => () => store.change({ subject: subjectAt(row) }) },
-			{ title: "threads", isNumber: true, className: "wide-only", value: threads, text: (row) => count(threads(row)) },
-			{ title: "CPU", isNumber: true, tip: "Time on a CPU, of all its threads in the window", value: (row) => onCpu[row], text: (row) => duration(onCpu[row]) },
-			{ title: selection.states.length ? "selected states" : isBusyOnly(selection) ? "busy" : "time", isNumber: true, className: "time", tip: selection.states.length ? "Time of all its threads in the selected states" : isBusyOnly(selection) ? "Time of all its threads in the window, without waits for work" : "Time of all its threads in the window", value: (row) => shown[row], text: (row) => duration(shown[row]) },
-			{ title: "states", isNumber: false, className: "picture", value: (row) => what(row), text: what, draw: (row) => {
-				const canvas = h("canvas", { "aria-hidden": "true" });
-				const total = familiesOfRow(row);
-				drawBar(canvas, innerWidth < 600 ? 80 : 190, 14, families, total);
-				return canvas;
-			} },
-			{ title: "share of its own time", isNumber: false, className: "what", value: what, text: what, hint: (row) => `of ${duration(familiesOfRow(row))}, the ${isBusyOnly(selection) ? "busy " : ""}time of its threads` },
-			{ title: "over time", isNumber: false, className: "picture wide-only", value: (row) => shown[row], text: () => "", draw: (row) => {
-				const canvas = h("canvas", { "aria-hidden": "true" });
-				const { values, edges } = spark(rowLevel, row, selection);
-				drawSpark(canvas, 140, 16, values, ...session.bucketsOf(selection, edges));
-				return canvas;
-			} },
+			{
+				title: rowLevel === "group" ? "service" : rowLevel,
+				isNumber: false,
+				className: "name",
+				value: (row) => session.name(subjectAt(row)),
+				text: (row) => session.name(subjectAt(row)),
+				select: (row) => () => store.change({ subject: subjectAt(row) }),
+			},
+			{
+				title: "threads",
+				isNumber: true,
+				className: "wide-only",
+				value: threads,
+				text: (row) => count(threads(row)),
+			},
+			{
+				title: "CPU",
+				isNumber: true,
+				tip: "Time on a CPU, of all its threads in the window",
+				value: (row) => onCpu[row],
+				text: (row) => duration(onCpu[row]),
+			},
+			{
+				title: selection.states.length ? "selected states" : isBusyOnly(selection) ? "busy" : "time",
+				isNumber: true,
+				className: "time",
+				tip: selection.states.length
+					? "Time of all its threads in the selected states"
+					: isBusyOnly(selection)
+						? "Time of all its threads in the window, without waits for work"
+						: "Time of all its threads in the window",
+				value: (row) => shown[row],
+				text: (row) => duration(shown[row]),
+			},
+			{
+				title: "states",
+				isNumber: false,
+				className: "picture",
+				value: (row) => what(row),
+				text: what,
+				draw: (row) => {
+					const canvas = h("canvas", { "aria-hidden": "true" });
+					const total = familiesOfRow(row);
+					drawBar(canvas, innerWidth < 600 ? 80 : 190, 14, families, total);
+					return canvas;
+				},
+			},
+			{
+				title: "share of its own time",
+				isNumber: false,
+				className: "what",
+				value: what,
+				text: what,
+				hint: (row) =>
+					`of ${duration(familiesOfRow(row))}, the ${isBusyOnly(selection) ? "busy " : ""}time of its threads`,
+			},
+			{
+				title: "over time",
+				isNumber: false,
+				className: "picture wide-only",
+				value: (row) => shown[row],
+				text: () => "",
+				draw: (row) => {
+					const canvas = h("canvas", { "aria-hidden": "true" });
+					const { values, edges } = spark(rowLevel, row, selection);
+					drawSpark(canvas, 140, 16, values, ...session.bucketsOf(selection, edges));
+					return canvas;
+				},
+			},
 		];
 		const table = new Table({
 			caption: "Where the time went, by " + (rowLevel === "group" ? "service" : rowLevel),
-			columns, rows, sort: selection.states.length ? 3 : 2, search: selection.search,
+			columns,
+			rows,
+			sort: selection.states.length ? 3 : 2,
+			search: selection.search,
 			maxHeight: expanded ? 560 : ROWS_SHOWN * 28 + 30,
-			include: (row) => shown[row] > 0 && (selection.subject.kind !== "host" ? session.contains(selection.subject, subjectAt(row)) : showsKernel(selection) || !session.isKernel(subjectAt(row))),
+			include: (row) =>
+				shown[row] > 0 &&
+				(selection.subject.kind !== "host"
+					? session.contains(selection.subject, subjectAt(row))
+					: showsKernel(selection) || !session.isKernel(subjectAt(row))),
 			emptyText: "No time in this selection.",
 			quietFoot: true,
 		});
 		fill(rowsBox, table.element, limitNote(session.head, "ledger", "threads", "subjects"));
 		if (table.shown > ROWS_SHOWN && !expanded)
-			rowsBox.append(h("button", { type: "button", class: "link more", onclick: () => { expanded = true; drawRows(store.current); } }, `Show more of ${count(table.shown)} rows`));
+			rowsBox.append(
+				h(
+					"button",
+					{
+						type: "button",
+						class: "link more",
+						onclick: () => {
+							expanded = true;
+							drawRows(store.current);
+						},
+					},
+					`Show more of ${count(table.shown)} rows`,
+				),
+			);
 	}
 
 	function threadsOfProcess(process: number): number {
@@ -188,13 +338,19 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 	}
 
 	/** What was busy over time, in one row. */
-	function spark(rowLevel: Level, row: number, selection: Selection): { values: Float64Array; edges: Float64Array } {
+	function spark(
+		rowLevel: Level,
+		row: number,
+		selection: Selection,
+	): { values: Float64Array; edges: Float64Array } {
 		const rows = rowLevel === "group" ? session.groups : (session.threads ?? session.groups);
 		const values = new Float64Array(rows.buckets);
 		const sums = new Float64Array(rows.buckets * session.states);
-		for (const key of rowLevel === "process" ? threadsIn(row) : [row]) rows.addKey(key, 0, rows.buckets, sums);
+		for (const key of rowLevel === "process" ? threadsIn(row) : [row])
+			rows.addKey(key, 0, rows.buckets, sums);
 		for (let b = 0; b < rows.buckets; b++)
-			for (let s = 0; s < session.states; s++) if (!isBusyOnly(selection) || !session.isIdle[s]) values[b] += sums[b * session.states + s];
+			for (let s = 0; s < session.states; s++)
+				if (!isBusyOnly(selection) || !session.isIdle[s]) values[b] += sums[b * session.states + s];
 		return { values, edges: rows.edges };
 	}
 
@@ -218,12 +374,21 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 
 	function drawPath(selection: Selection): void {
 		const steps = session.path(selection.subject);
-		fill(path, ...steps.flatMap((step, i) => {
-			const isLast = i === steps.length - 1;
-			const name = session.name(step);
-			const item = isLast ? h("b", { "aria-current": "true" }, name) : h("button", { type: "button", class: "link", onclick: () => store.change({ subject: step }) }, name);
-			return i ? [h("span", { class: "soft", "aria-hidden": "true" }, " › "), item] : [item];
-		}));
+		fill(
+			path,
+			...steps.flatMap((step, i) => {
+				const isLast = i === steps.length - 1;
+				const name = session.name(step);
+				const item = isLast
+					? h("b", { "aria-current": "true" }, name)
+					: h(
+							"button",
+							{ type: "button", class: "link", onclick: () => store.change({ subject: step }) },
+							name,
+						);
+				return i ? [h("span", { class: "soft", "aria-hidden": "true" }, " › "), item] : [item];
+			}),
+		);
 	}
 
 	function draw(selection: Selection): void {

@@ -10,7 +10,9 @@ import { h } from "../ui/dom";
 
 /** The states of a family, of those that the session has. */
 export function statesOf(session: Session, family: number): number[] {
-	return session.head.states.filter((state) => session.families[state.id] === family).map((state) => state.id);
+	return session.head.states
+		.filter((state) => session.families[state.id] === family)
+		.map((state) => state.id);
 }
 
 /** Which families the selected states leave out. */
@@ -30,7 +32,12 @@ export function swatch(family: number): HTMLCanvasElement {
 	return canvas;
 }
 
-export function legend(session: Session, store: SelectionStore, byState: Float64Array, hideIdle: boolean): HTMLElement {
+export function legend(
+	session: Session,
+	store: SelectionStore,
+	byState: Float64Array,
+	hideIdle: boolean,
+): HTMLElement {
 	const sums = new Float64Array(FAMILIES.length);
 	let total = 0;
 	for (let state = 0; state < byState.length; state++) {
@@ -44,7 +51,10 @@ export function legend(session: Session, store: SelectionStore, byState: Float64
 		const states = statesOf(session, f);
 		const isOnly = store.current.states.length > 0 && !faint[f];
 		const parts = states.filter((id) => byState[id] > 0).sort((a, b) => byState[b] - byState[a]);
-		const names = parts.map((id) => `${session.head.states.find((state) => state.id === id)?.name}: ${duration(byState[id])}, ${percent(byState[id] / total)}`);
+		const names = parts.map(
+			(id) =>
+				`${session.head.states.find((state) => state.id === id)?.name}: ${duration(byState[id])}, ${percent(byState[id] / total)}`,
+		);
 		return h(
 			"button",
 			{

@@ -11,10 +11,14 @@ import type { Page, Renderer, View } from "./view";
 /** The ledger of the selection as a table, exact to the nanosecond. */
 function ledgerTable(session: Session, selection: Selection): TableData {
 	const sums = session.byState(selection);
-	const states = session.head.states.filter((state) => sums[state.id] !== 0).sort((a, b) => sums[b.id] - sums[a.id]);
+	const states = session.head.states
+		.filter((state) => sums[state.id] !== 0)
+		.sort((a, b) => sums[b.id] - sums[a.id]);
 	const all = states.reduce((sum, state) => sum + sums[state.id], 0);
 	return {
-		id: "ledger", tab: "raw", title: `Ledger of ${session.name(selection.subject)}`,
+		id: "ledger",
+		tab: "raw",
+		title: `Ledger of ${session.name(selection.subject)}`,
 		about: "Thread time by state, in the selected window.",
 		columns: [
 			{ key: "state", title: "state", unit: "text", subject: null },
@@ -36,9 +40,17 @@ function ledgerTable(session: Session, selection: Selection): TableData {
 async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	const { session, store } = page;
 	const tables = await session.loadTables();
-	if (tables.some((table) => table.columns.some((column) => column.unit === "node"))) await session.loadStacks();
-	const pick = h("select", { "aria-label": "Table" }, h("option", { value: "ledger" }, "Ledger by state"), ...tables.map((table) => h("option", { value: table.id }, `${table.title} (${table.tab})`)));
-	pick.addEventListener("change", () => store.change({ options: { table: pick.value === "ledger" ? null : pick.value } }));
+	if (tables.some((table) => table.columns.some((column) => column.unit === "node")))
+		await session.loadStacks();
+	const pick = h(
+		"select",
+		{ "aria-label": "Table" },
+		h("option", { value: "ledger" }, "Ledger by state"),
+		...tables.map((table) => h("option", { value: table.id }, `${table.title} (${table.tab})`)),
+	);
+	pick.addEventListener("change", () =>
+		store.change({ options: { table: pick.value === "ledger" ? null : pick.value } }),
+	);
 	const box = h("div", {});
 	root.append(h("div", { class: "bar" }, h("label", {}, "Table ", pick)), box);
 	const draw = (selection: Selection) => {
@@ -50,7 +62,8 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	};
 	return {
 		update(selection) {
-			if (session.needsThreads(selection.subject) && !session.threads) void session.loadThreads().then(() => draw(store.current));
+			if (session.needsThreads(selection.subject) && !session.threads)
+				void session.loadThreads().then(() => draw(store.current));
 			else draw(selection);
 		},
 		redraw: () => draw(store.current),

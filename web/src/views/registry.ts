@@ -16,7 +16,12 @@ export const VIEWS: readonly View[] = [
 	tablesView("requests", "Requests", ["requests"], "No requests: dwell does not record them yet."),
 	latencyView,
 	tablesView("locks", "Locks", ["locks"], "No thread waited for a lock."),
-	tablesView("disks", "Disks & files", ["disks", "disk", "files"], "No disk or file was measured. Record with -s block,files."),
+	tablesView(
+		"disks",
+		"Disks & files",
+		["disks", "disk", "files"],
+		"No disk or file was measured. Record with -s block,files.",
+	),
 	tablesView("network", "Network", ["network", "net"], "No connection was measured. Record with -s tcp."),
 	rawView,
 ];

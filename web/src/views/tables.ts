@@ -36,13 +36,21 @@ function columnOf(session: Session, table: TableData, column: TableColumn, store
 			const found = subject(row);
 			return found ? session.name(found) : typeof values[row] === "string" ? String(values[row]) : "–";
 		};
-		return { title: column.title, isNumber: false, className: "name", value: text, text, select: (row) => {
-			const found = subject(row);
-			return found && (() => store.change({ subject: found }));
-		} };
+		return {
+			title: column.title,
+			isNumber: false,
+			className: "name",
+			value: text,
+			text,
+			select: (row) => {
+				const found = subject(row);
+				return found && (() => store.change({ subject: found }));
+			},
+		};
 	}
 	if (column.unit === "state") {
-		const text = (row: number) => session.head.states.find((state) => state.id === values[row])?.name ?? "";
+		const text = (row: number) =>
+			session.head.states.find((state) => state.id === values[row])?.name ?? "";
 		return { title: column.title, isNumber: false, value: text, text };
 	}
 	if (column.unit === "time") return timeColumn(session, store, column.title, values);
@@ -58,11 +66,17 @@ function columnOf(session: Session, table: TableData, column: TableColumn, store
 }
 
 /** A moment: a click selects the seconds around it. */
-function timeColumn(session: Session, store: SelectionStore, title: string, values: (number | string | null)[]): Column {
+function timeColumn(
+	session: Session,
+	store: SelectionStore,
+	title: string,
+	values: (number | string | null)[],
+): Column {
 	const at = (row: number) => (typeof values[row] === "number" ? (values[row] as number) : null);
 	const { edges } = session.groups;
 	return {
-		title, isNumber: true,
+		title,
+		isNumber: true,
 		value: at,
 		text: (row) => (at(row) === null ? "–" : moment(at(row) as number, 1e6)),
 		select: (row) => {
@@ -81,7 +95,8 @@ function nodeColumn(session: Session, title: string, values: (number | string | 
 		if (!stacks) return;
 		names = (node) => {
 			const path: string[] = [];
-			for (let at = node; at >= 0 && path.length < 64; at = stacks.parent[at]) path.push(session.text(stacks.functionName[stacks.functionOf[at]]) || "(unknown)");
+			for (let at = node; at >= 0 && path.length < 64; at = stacks.parent[at])
+				path.push(session.text(stacks.functionName[stacks.functionOf[at]]) || "(unknown)");
 			return path;
 		};
 	});
@@ -93,20 +108,53 @@ function nodeColumn(session: Session, title: string, values: (number | string | 
 }
 
 /** Shows one table in the selection. */
-export function showTable(session: Session, store: SelectionStore, data: TableData, selection: Selection, maxHeight = 420): { element: HTMLElement; table: Table } {
+export function showTable(
+	session: Session,
+	store: SelectionStore,
+	data: TableData,
+	selection: Selection,
+	maxHeight = 420,
+): { element: HTMLElement; table: Table } {
 	const subjects = data.columns.filter((column) => column.subject);
-	const kinds = subjects.map((column) => ({ kind: column.subject as Subject["kind"], values: valuesOf(session, data, column) }));
+	const kinds = subjects.map((column) => ({
+		kind: column.subject as Subject["kind"],
+		values: valuesOf(session, data, column),
+	}));
 	const rows = data.columns.length ? valuesOf(session, data, data.columns[0]).length : 0;
 	const isFiltered = selection.subject.kind !== "host" && kinds.length > 0;
 	const include = isFiltered
-		? (row: number) => kinds.some(({ kind, values }) => {
-				const index = values[row];
-				return typeof index === "number" && index >= 0 && (session.contains(selection.subject, { kind, index }) || session.contains({ kind, index }, selection.subject));
-			})
+		? (row: number) =>
+				kinds.some(({ kind, values }) => {
+					const index = values[row];
+					return (
+						typeof index === "number" &&
+						index >= 0 &&
+						(session.contains(selection.subject, { kind, index }) ||
+							session.contains({ kind, index }, selection.subject))
+					);
+				})
 		: undefined;
-	const table = new Table({ caption: data.title, columns: data.columns.map((column) => columnOf(session, data, column, store)), rows, include, search: selection.search, maxHeight });
-	const about = [sentence(data.about ?? ""), data.left_out ? `${count(data.left_out)} more rows did not fit.` : ""].filter(Boolean).join(" ");
-	const element = h("section", { class: "table-section" }, h("h3", {}, data.title), about ? h("p", { class: "note" }, about) : null, table.element);
+	const table = new Table({
+		caption: data.title,
+		columns: data.columns.map((column) => columnOf(session, data, column, store)),
+		rows,
+		include,
+		search: selection.search,
+		maxHeight,
+	});
+	const about = [
+		sentence(data.about ?? ""),
+		data.left_out ? `${count(data.left_out)} more rows did not fit.` : "",
+	]
+		.filter(Boolean)
+		.join(" ");
+	const element = h(
+		"section",
+		{ class: "table-section" },
+		h("h3", {}, data.title),
+		about ? h("p", { class: "note" }, about) : null,
+		table.element,
+	);
 	return { element, table };
 }
 
@@ -118,12 +166,32 @@ function sentence(text: string): string {
 const OPENED = 4;
 
 /** Tables one below the other. The first ones are open; the others are made when they are opened. */
-export function tableList(session: Session, store: SelectionStore, tables: TableData[], selection: Selection, opened: Set<string>): HTMLElement[] {
-	const note = selection.window && tables.length ? h("p", { class: "note" }, "Tables are of the whole session, not of the window.") : null;
+export function tableList(
+	session: Session,
+	store: SelectionStore,
+	tables: TableData[],
+	selection: Selection,
+	opened: Set<string>,
+): HTMLElement[] {
+	const note =
+		selection.window && tables.length
+			? h("p", { class: "note" }, "Tables are of the whole session, not of the window.")
+			: null;
 	const list = tables.map((data, i) => {
-		if (i < OPENED || tables.length <= OPENED + 1) return showTable(session, store, data, selection).element;
-		const box = h("details", { class: "table-more" }, h("summary", {}, h("b", {}, data.title), h("span", { class: "soft" }, ` ${sentence(data.about ?? "")}`)));
-		const fillBox = () => box.childElementCount < 2 && box.append(showTable(session, store, data, selection).table.element);
+		if (i < OPENED || tables.length <= OPENED + 1)
+			return showTable(session, store, data, selection).element;
+		const box = h(
+			"details",
+			{ class: "table-more" },
+			h(
+				"summary",
+				{},
+				h("b", {}, data.title),
+				h("span", { class: "soft" }, ` ${sentence(data.about ?? "")}`),
+			),
+		);
+		const fillBox = () =>
+			box.childElementCount < 2 && box.append(showTable(session, store, data, selection).table.element);
 		box.addEventListener("toggle", () => {
 			opened[box.open ? "add" : "delete"](data.id);
 			if (box.open) fillBox();
@@ -143,10 +211,16 @@ export function tablesView(id: string, title: string, tabs: readonly string[], e
 		async open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 			const { session, store } = page;
 			const tables = (await session.loadTables()).filter((table) => tabs.includes(table.tab));
-			if (tables.some((table) => table.columns.some((column) => column.unit === "node"))) await session.loadStacks();
+			if (tables.some((table) => table.columns.some((column) => column.unit === "node")))
+				await session.loadStacks();
 			if (!tables.length) return null;
 			const opened = new Set<string>();
-			const draw = (selection: Selection) => fill(root, ...tableList(session, store, tables, selection, opened), limitNote(session.head, "tables"));
+			const draw = (selection: Selection) =>
+				fill(
+					root,
+					...tableList(session, store, tables, selection, opened),
+					limitNote(session.head, "tables"),
+				);
 			return { update: draw, redraw: () => draw(store.current) };
 		},
 	};

@@ -33,14 +33,28 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		const name = (lane: number) => session.name({ kind: "thread", index: order[lane] });
 		const dominant = (lane: number): string => {
 			let best = 0;
-			for (let s = 0; s < session.states; s++) if (sums[order[lane] * session.states + s] > sums[order[lane] * session.states + best]) best = s;
+			for (let s = 0; s < session.states; s++)
+				if (sums[order[lane] * session.states + s] > sums[order[lane] * session.states + best])
+					best = s;
 			return stateName(session, best);
 		};
 		const columns: Column[] = [
-			{ title: "thread", isNumber: false, className: "name", value: name, text: name, select: (lane) => () => store.change({ subject: { kind: "thread", index: order[lane] } }) },
+			{
+				title: "thread",
+				isNumber: false,
+				className: "name",
+				value: name,
+				text: name,
+				select: (lane) => () => store.change({ subject: { kind: "thread", index: order[lane] } }),
+			},
 			{ title: "mostly", isNumber: false, value: dominant, text: dominant },
 		];
-		const table = new Table({ caption: "Threads and the state in which each spent most of the window", columns, rows: order.length, maxHeight: 300 });
+		const table = new Table({
+			caption: "Threads and the state in which each spent most of the window",
+			columns,
+			rows: order.length,
+			maxHeight: 300,
+		});
 		dataBox.replaceChildren(dataBox.firstElementChild as Element, table.element);
 	}
 
@@ -52,18 +66,33 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		order = lanes(session, selection, lines);
 		const [from, to] = session.bucketsOf(selection, rows.edges);
 		chart.show({
-			rows, families: session.families, isIdle: session.isIdle, threads: order,
+			rows,
+			families: session.families,
+			isIdle: session.isIdle,
+			threads: order,
 			name: (thread) => session.name({ kind: "thread", index: thread }),
 			stateName: (state) => stateName(session, state),
-			from, to, chosen,
-			wakes: lines, wakeEdges: wakes?.edges ?? rows.edges,
+			from,
+			to,
+			chosen,
+			wakes: lines,
+			wakeEdges: wakes?.edges ?? rows.edges,
 		});
 		const wakers = new Set(lines.map((line) => line.waker)).size;
 		note.textContent =
 			`${count(order.length)} threads, most CPU time first. A cell is ${longDuration(stepOf(rows.edges))}: its colour is the state with most time; a bar in it is what a thread did that mostly waited for work. ` +
-			(chosen < 0 ? "Click a thread to see who ended its waits." : lines.length ? `Lines lead from the waits of ${session.name(selection.subject)} to the ${wakers === 1 ? "thread" : `${count(wakers)} threads`} that ended them.` : "No thread ended its waits here: interrupts and timers have no lane.");
+			(chosen < 0
+				? "Click a thread to see who ended its waits."
+				: lines.length
+					? `Lines lead from the waits of ${session.name(selection.subject)} to the ${wakers === 1 ? "thread" : `${count(wakers)} threads`} that ended them.`
+					: "No thread ended its waits here: interrupts and timers have no lane.");
 		const shown = familiesShown(session.byState(selection), session.families);
-		fill(keys, ...shown.map((family) => h("span", { class: "legend-entry" }, swatch(family), FAMILIES[family].label)));
+		fill(
+			keys,
+			...shown.map((family) =>
+				h("span", { class: "legend-entry" }, swatch(family), FAMILIES[family].label),
+			),
+		);
 		if (dataBox.open) drawTable();
 	}
 
@@ -98,15 +127,28 @@ function lanes(session: Session, selection: Selection, lines: WakeLine[]): Int32
 	for (let thread = 0; thread < busy.length; thread++) {
 		if ((mask && !mask[thread]) || all[thread] <= 0) continue;
 		if (!mask && session.isKernel({ kind: "thread", index: thread }) && !showsKernel(selection)) continue;
-		if (needle && !isThread && !session.name({ kind: "thread", index: thread }).toLowerCase().includes(needle) && !processMatches(session, thread, needle)) continue;
+		if (
+			needle &&
+			!isThread &&
+			!session.name({ kind: "thread", index: thread }).toLowerCase().includes(needle) &&
+			!processMatches(session, thread, needle)
+		)
+			continue;
 		kept.push(thread);
 	}
 	const process = session.thread.process;
-	kept.sort((a, b) => (process[a] === process[b] ? busy[b] - busy[a] || a - b : ofProcess[process[b]] - ofProcess[process[a]] || process[a] - process[b]));
+	kept.sort((a, b) =>
+		process[a] === process[b]
+			? busy[b] - busy[a] || a - b
+			: ofProcess[process[b]] - ofProcess[process[a]] || process[a] - process[b],
+	);
 	if (!isThread) return Int32Array.from(kept);
 	const wakers = new Map<number, number>();
 	for (const line of lines) wakers.set(line.waker, (wakers.get(line.waker) ?? 0) + line.ns);
-	const first = [selection.subject.index, ...[...wakers].sort((a, b) => b[1] - a[1]).map(([thread]) => thread)];
+	const first = [
+		selection.subject.index,
+		...[...wakers].sort((a, b) => b[1] - a[1]).map(([thread]) => thread),
+	];
 	return Int32Array.from([...new Set([...first, ...kept])]);
 }
 
@@ -121,7 +163,14 @@ function wakeLines(session: Session, wakes: Rows, chosen: number, selection: Sel
 	const { thread, bucket, waker, ns } = wakes.rows;
 	const sums = new Map<string, WakeLine>();
 	for (let i = 0; i < wakes.count; i++) {
-		if (thread[i] !== chosen || waker[i] < 0 || waker[i] === chosen || bucket[i] < from || bucket[i] >= to) continue;
+		if (
+			thread[i] !== chosen ||
+			waker[i] < 0 ||
+			waker[i] === chosen ||
+			bucket[i] < from ||
+			bucket[i] >= to
+		)
+			continue;
 		const key = `${bucket[i]} ${waker[i]}`;
 		const line = sums.get(key);
 		if (line) line.ns += ns[i];
@@ -130,4 +179,9 @@ function wakeLines(session: Session, wakes: Rows, chosen: number, selection: Sel
 	return [...sums.values()].filter((line) => line.ns > 0).sort((a, b) => b.ns - a.ns);
 }
 
-export const timelineView: View = { id: "timeline", title: "Timeline", open, emptyText: "No thread ran in this session." };
+export const timelineView: View = {
+	id: "timeline",
+	title: "Timeline",
+	open,
+	emptyText: "No thread ran in this session.",
+};
