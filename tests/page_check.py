@@ -181,8 +181,10 @@ def check_head(parts):
     tabs = {empty["tab"] for empty in head["empty"]}
     if not parts["samples"]["rows"]["count"]:
         expect("flame" in tabs, "there are no samples, and no reason why")
-    if not parts["signals"]["series"]["signal"]:
-        expect("latency" in tabs, "there are no signals, and no reason why")
+    expect(("latency" in tabs) == (not parts["signals"]["series"]["signal"]), "no signals and no reason, or a false one")
+    with_tables = {table["tab"] for table in parts["tables"]["tables"]}
+    for tab in ("waits", "locks", "disks", "network"):
+        expect((tab in tabs) != (tab in with_tables), f"{tab} is empty without a reason, or has a false one")
 
 
 def main():

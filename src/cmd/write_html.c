@@ -2,6 +2,7 @@
 #include "write_html.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "../base/cleanup.h"
 #include "../base/log.h"
@@ -82,6 +83,11 @@ int write_html(const char *html, struct report_options *options, const char *ses
 		log_error("this dwell was built without the page of --html: build it where npm is "
 			  "installed (make), or from a release's tarball, which has the page");
 		return EXIT_UNSUPPORTED;
+	}
+	if (!strcmp(html, "-") && isatty(STDOUT_FILENO)) {
+		log_error("the page is no text for a terminal, and stdout is one: name a file with "
+			  "--html FILE");
+		return EXIT_USAGE;
 	}
 	if (session_open_files(session, &db_fd, &wal_fd) ||
 	    (baseline && session_open_files(baseline, &other_db_fd, &other_wal_fd)))

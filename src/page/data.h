@@ -15,7 +15,6 @@
 
 /* Bounds, so that a browser opens the page of a large session: limits[] tells what did not fit. */
 #define PAGE_WINDOWS_MAX	100000
-#define PAGE_PROCESSES_MAX	50000
 #define PAGE_THREADS_MAX	50000
 #define PAGE_HOST_ROWS_MAX	120000
 #define PAGE_GROUP_ROWS_MAX	250000
@@ -53,6 +52,7 @@ struct page_limit {
 	const char *text; /* of what left_out is a count */
 };
 #define PAGE_LIMITS_MAX 32
+#define PAGE_TABS_MAX	32
 
 /* Processes of one name in one service, the kernel's own too; opens with its key. */
 struct page_group {
@@ -85,6 +85,9 @@ struct page_data {
 
 	struct ledger_time *time; /* these two are page.c's */
 	struct stack_tree *tree;
+	const char *tabs[PAGE_TABS_MAX]; /* that have a table */
+	size_t tab_count;
+	bool has_series; /* signals have values */
 	struct page_limit limits[PAGE_LIMITS_MAX];
 	size_t limit_count;
 	struct part parts[PART_COUNT];

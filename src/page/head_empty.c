@@ -13,9 +13,12 @@ static bool has_signal(const struct digest *digest, const char *name)
 	return false;
 }
 
-static bool has_state(const struct digest *digest, int state)
+static bool has_table(const struct page_data *data, const char *tab)
 {
-	return digest->all.ns[state] > 0;
+	for (size_t i = 0; i < data->tab_count; i++)
+		if (!strcmp(data->tabs[i], tab))
+			return true;
+	return false;
 }
 
 static void add(json_t *list, bool is_empty, const char *tab, const char *why, const char *options)

@@ -291,6 +291,7 @@ static void write_all(struct reader *reader, struct part *part)
 		COLUMN("all", struct series_line, all),
 	};
 
+	reader->data->has_series = reader->line_count > 0;
 	part_text(part, "{\"series\":");
 	part_columns(part, columns, ARRAY_SIZE(columns), reader->lines, sizeof(struct series_line),
 		     reader->line_count);

@@ -111,24 +111,17 @@ static int place_threads(struct page_data *data)
 	return 0;
 }
 
-/* Every process with a thread in the page is in it, and others while there is room. */
-static void place_process(struct page_data *data, size_t index, size_t *room)
+/* A process with a thread in the page is in it. */
+static void place_process(struct page_data *data, size_t index)
 {
-	const struct digest *digest = data->digest;
-	const struct process *process = &digest->processes[index];
-	bool has_thread = false, is_here = false;
+	const struct process *process = &data->digest->processes[index];
 
 	data->process_at[index] = PAGE_NONE;
-	for (size_t i = 0; i < process->thread_count; i++) {
-		size_t thread = process->first_thread + i;
-
-		has_thread |= data->thread_at[thread] != PAGE_NONE;
-		is_here |= is_shown(&digest->threads[thread]);
-	}
-	if (!is_here || (!has_thread && !*room))
-		return;
-	*room -= !has_thread;
-	data->process_at[index] = (s32)data->process_count++;
+	for (size_t i = 0; i < process->thread_count; i++)
+		if (data->thread_at[process->first_thread + i] != PAGE_NONE) {
+			data->process_at[index] = (s32)data->process_count++;
+			return;
+		}
 }
 
 static u64 shown_threads(const struct digest *digest, const struct process *process)
@@ -173,7 +166,7 @@ static int place_group(struct page_data *data, size_t index)
 int subjects_find(struct page_data *data)
 {
 	const struct digest *digest = data->digest;
-	size_t room = PAGE_PROCESSES_MAX, left_out = 0;
+	size_t left_out = 0;
 	int err = 0;
 
 	data->thread_at = calloc(digest->thread_count + 1, sizeof(s32));
@@ -184,11 +177,11 @@ int subjects_find(struct page_data *data)
 		return -ENOMEM;
 	err = place_threads(data);
 	for (size_t i = 0; !err && i < digest->process_count; i++) {
-		place_process(data, i, &room);
+		place_process(data, i);
 		err = place_group(data, i);
 		left_out += data->group_at[i] != PAGE_NONE && data->process_at[i] == PAGE_NONE;
 	}
-	page_limit(data, "subjects.processes", data->process_count, PAGE_PROCESSES_MAX, left_out,
+	page_limit(data, "subjects.processes", data->process_count, PAGE_THREADS_MAX, left_out,
 		   "processes, of threads that are left out: their time is in their groups");
 	return err;
 }

@@ -172,9 +172,19 @@ static void write_table(const struct page_table *table)
 	part_text(part, "}}");
 }
 
+static void note_tab(struct page_data *data, const char *tab)
+{
+	for (size_t i = 0; i < data->tab_count; i++)
+		if (!strcmp(data->tabs[i], tab))
+			return;
+	if (data->tab_count < PAGE_TABS_MAX)
+		data->tabs[data->tab_count++] = tab;
+}
+
 int table_end(struct table_list *list, struct page_table *table)
 {
 	if (!table->err && table->row_count) {
+		note_tab(list->data, table->tab);
 		part_text(list->part, list->count++ ? ",\n" : "");
 		write_table(table);
 		list->left_out += table->left_out;

@@ -69,7 +69,7 @@ typedef int table_fn(struct table_list *list);
 /* The tab of a signal's tables. */
 const char *table_tab_of(const char *signal);
 
-/* id, tab, title, about and columns are the caller's; they stay until table_end(). */
+/* id, title, about and columns are the caller's, and stay until table_end(); tab stays for ever. */
 void table_begin(struct table_list *list, struct page_table *table);
 
 /* One more row; false: no more are wanted, those that were are counted, or no memory. Rows come in
