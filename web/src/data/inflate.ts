@@ -43,3 +43,11 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
 	for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
 	return bytes;
 }
+
+/** The size of the parts that are not inflated yet. */
+export function waitingBytes(): number {
+	let size = 0;
+	for (const script of document.querySelectorAll("script[data-part]"))
+		size += script.textContent?.length ?? 0;
+	return size;
+}

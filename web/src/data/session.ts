@@ -226,6 +226,10 @@ export class Session {
 		return answer;
 	}
 
+	stateName(id: number): string {
+		return this.head.states.find((state) => state.id === id)?.name ?? `state ${id}`;
+	}
+
 	text(index: number | undefined): string {
 		return this.strings[index ?? 0] ?? "";
 	}

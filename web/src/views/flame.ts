@@ -6,7 +6,6 @@ import { Children, Flame, type Box, type FlameLayer } from "../charts/flame";
 import { changeColour, familyColour, look } from "../colours";
 import {
 	addUp,
-	byFunction,
 	changeOf,
 	compare,
 	matchedWeight,
@@ -19,10 +18,10 @@ import { isBusyOnly, showsKernel, type Session, type Stacks } from "../data/sess
 import { count, duration, percent, sampleError } from "../format";
 import { HOST, type Selection } from "../selection";
 import { Choice, fill, h } from "../ui/dom";
-import { Table, type Column } from "../ui/table";
 import { theme } from "../ui/theme";
 import { hideTip, showTip } from "../ui/tooltip";
 import { limitNote } from "./empty";
+import { functionTable } from "./functions";
 import type { Page, Renderer, View } from "./view";
 
 const KINDS = [
@@ -245,7 +244,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	}
 
 	function describe(selection: Selection, matches: Uint8Array | null): void {
-		const sum = layers.reduce((all, layer) => all + layer.sum, 0);
+		const sum = sumOf(layers);
 		const taken = weights.reduce((all, weight) => all + weight.samples, 0);
 		const parts = [`${duration(sum)} in ${count(taken)} samples`];
 		const without = weights.reduce((all, weight) => all + weight.withoutStack, 0);
@@ -286,60 +285,8 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 			layers.map((layer) => layer.total),
 			stacks!.nodes,
 		);
-		const functions = byFunction(session, stacks!, self, total);
-		const sum = layers.reduce((all, layer) => all + layer.sum, 0);
-		const rows = stacks!.functionName.length;
-		const name = (f: number) => session.text(stacks!.functionName[f]) || "(unknown)";
-		const module = (f: number) => session.text(stacks!.functionModule[f]);
-		const columns: Column[] = [
-			{
-				title: "function",
-				isNumber: false,
-				className: "name code",
-				value: name,
-				text: name,
-				select: (f) => () => store.change({ search: name(f) }),
-			},
-			{
-				title: "self",
-				isNumber: true,
-				value: (f) => functions.self[f],
-				text: (f) => duration(functions.self[f]),
-			},
-			{
-				title: "self %",
-				isNumber: true,
-				tip: `of ${duration(sum)}`,
-				value: (f) => functions.self[f],
-				text: (f) => percent(functions.self[f] / sum),
-			},
-			{
-				title: "with callees",
-				isNumber: true,
-				value: (f) => functions.total[f],
-				text: (f) => duration(functions.total[f]),
-			},
-			{
-				title: "with callees %",
-				isNumber: true,
-				tip: `of ${duration(sum)}`,
-				value: (f) => functions.total[f],
-				text: (f) => percent(functions.total[f] / sum),
-			},
-			{ title: "module", isNumber: false, className: "code", value: module, text: module },
-		];
-		const table = new Table({
-			caption: "Functions in the selection",
-			columns,
-			rows,
-			sort: 1,
-			search: selection.search,
-			maxHeight: 310,
-			include: (f) => functions.total[f] > 0,
-			quietFoot: true,
-			emptyText: "No function in this selection.",
-		});
-		fill(functionsBox, table.element, limitNote(session.head, "stacks", "samples"));
+		const table = functionTable(page, stacks!, self, total, sumOf(layers), selection);
+		fill(functionsBox, table, limitNote(session.head, "stacks", "samples"));
 	}
 
 	function draw(selection: Selection): void {
@@ -379,7 +326,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		const layer = layers[box.layer];
 		const weight = weights[box.layer];
 		if (box.node < 0) return { title: layer.title, lines: [["samples", count(weight.samples)]] };
-		const all = layers.reduce((sum, { sum: more }) => sum + more, 0);
+		const all = sumOf(layers);
 		const total = layer.total[box.node];
 		const own = weight.self[box.node];
 		const taken = weights.reduce((sum, { samples: more }) => sum + more, 0);
@@ -431,6 +378,10 @@ function functionName(session: Session, stacks: Stacks, node: number): string {
 function hasState(states: ArrayLike<number>, wanted: number): boolean {
 	for (let i = 0; i < states.length; i++) if (states[i] === wanted) return true;
 	return false;
+}
+
+function sumOf(layers: FlameLayer[]): number {
+	return layers.reduce((sum, layer) => sum + layer.sum, 0);
 }
 
 function sumUp(arrays: Float64Array[], size: number): Float64Array {

@@ -36,7 +36,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 			for (let s = 0; s < session.states; s++)
 				if (sums[order[lane] * session.states + s] > sums[order[lane] * session.states + best])
 					best = s;
-			return stateName(session, best);
+			return session.stateName(best);
 		};
 		const columns: Column[] = [
 			{
@@ -71,7 +71,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 			isIdle: session.isIdle,
 			threads: order,
 			name: (thread) => session.name({ kind: "thread", index: thread }),
-			stateName: (state) => stateName(session, state),
+			stateName: (state) => session.stateName(state),
 			from,
 			to,
 			chosen,
@@ -97,10 +97,6 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	}
 
 	return { update: (selection) => void draw(selection), redraw: () => void draw(store.current) };
-}
-
-function stateName(session: Session, state: number): string {
-	return session.head.states.find((entry) => entry.id === state)?.name ?? `state ${state}`;
 }
 
 /** Threads in the order of their lanes: processes by their CPU time, threads within them likewise; then by busy time. */
