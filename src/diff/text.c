@@ -174,11 +174,13 @@ static const struct table tables[] = {
 	{"STACKS", "innermost function first", 1 << DIFF_STACK, ANY_KIND, true},
 };
 
+/* Of what did not change, totals of callers would only repeat each other. */
 static bool is_of(const struct table *table, const struct diff_line *line)
 {
 	return table->tables >> line->key.table & 1 &&
 	       (table->kind == ANY_KIND || table->kind == line->key.kind) &&
-	       (!table->changed_only || line->verdict == DIFF_CHANGED);
+	       (line->verdict == DIFF_CHANGED ||
+		(!table->changed_only && line->key.measure != DIFF_TOTAL));
 }
 
 /*

@@ -53,12 +53,13 @@ COMMANDS = {
     "report": ["report", "../" + SESSION],
     "json": ["report", "--json", "../" + SESSION],
     "stacks": ["report", "--stacks", "../" + SESSION],
+    "diff": ["diff", "../" + SESSION, "../" + SESSION],
     "pprof": ["export", "-f", "pprof", "../" + SESSION],
     "svg": ["export", "-f", "svg", "../" + SESSION],
     "speedscope": ["export", "-f", "speedscope", "../" + SESSION],
     "folded": ["export", "-f", "folded", "--kind", "cpu", "../" + SESSION],
 }
-READERS = ["report", "json", "stacks", "pprof", "svg", "speedscope", "folded"]  # of a session: the same output each time
+READERS = ["report", "json", "stacks", "diff", "pprof", "svg", "speedscope", "folded"]  # of a session: the same output each time
 
 ERRNOS = {
     "open": ["EMFILE", "ENOMEM", "EIO", "EINTR"],
