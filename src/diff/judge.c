@@ -17,6 +17,7 @@
 #define MATERIAL_FEW	 1e-3 /* of wall time per unit of work */
 #define MATERIAL_MANY	 1e-4
 #define VALUE_MATERIAL	 0.1 /* of that, what a latency has to add up to */
+#define UNITS_ENOUGH	 40  /* blocks of a side */
 #define PERMUTATIONS_MIN 5000
 #define PERMUTATIONS_MAX 60000
 
@@ -32,15 +33,19 @@ struct judged {
 	bool is_compared, has_drift, are_runs_apart;
 };
 
-/* Bins that a block has at least: enough values for a percentile. */
+/*
+ * Bins that a block has at least: enough values for a percentile, and no more blocks than tell
+ * anything new; each costs time in every arrangement.
+ */
 static size_t least_bins(const struct diff *diff, const struct diff_line *line)
 {
-	double events;
+	size_t least = (diff->bin_count + 2 * UNITS_ENOUGH - 1) / (2 * UNITS_ENOUGH), needed;
 
 	if (line->key.measure <= DIFF_MEAN)
-		return 1;
-	events = judge_events(diff, line) / (double)diff->bin_count;
-	return (size_t)ceil(judge_least_events[line->key.measure] / events);
+		return least;
+	needed = (size_t)ceil(judge_least_events[line->key.measure] * (double)diff->bin_count /
+			      judge_events(diff, line));
+	return needed > least ? needed : least;
 }
 
 /* With a few runs a side: what differs between runs counts too, and all of one side have to be

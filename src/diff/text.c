@@ -143,7 +143,7 @@ static void verdict(const struct output *output)
 			 diff->tested, diff->by_verdict[DIFF_CHANGED], 100 * diff->floor,
 			 diff->by_verdict[DIFF_UNCHANGED], 100 * diff->bound,
 			 diff->by_verdict[DIFF_INCONCLUSIVE],
-			 diff->run_count > 2 ? "9 runs a side can show less"
+			 diff->run_count > 2 ? "9 runs a side or more can show smaller changes"
 					     : "One run a side: how runs differ by themselves was "
 					       "not measured");
 	paragraph(output, "    ", text);
