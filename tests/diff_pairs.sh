@@ -9,7 +9,7 @@
 #   RUNS=10        runs a side for a function that is 1 % slower, SMALL=20 times: found in at least 15 of 20, or
 #                  inconclusive with a minimum detectable effect; never unchanged
 #   RUN_SECONDS=30 length of a run
-#   DISK=/dev/X    a disk for "2 ms slower", which SLOW_DISK=COMMAND and FAST_DISK=COMMAND switch; without, it is skipped
+# "A disk 2 ms slower" needs null_blk, whose latency can be chosen; without it that part is skipped.
 #   FORCE=1        judge although other processes use the CPUs
 #   KEEP=FOLDER    keep the sessions of pairs that went wrong
 . tests/lib.sh
@@ -17,12 +17,29 @@ need_root
 
 PAIRS=${PAIRS:-100} CHANGES=${CHANGES:-20} RUNS=${RUNS:-10} SMALL=${SMALL:-20} RUN_SECONDS=${RUN_SECONDS:-30}
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'remove_disk; rm -rf "$work"' EXIT
+
+# make_disk NS: a disk that takes that long for each request, by a timer; $DISK is its path
+NULL_DISK=/sys/kernel/config/nullb/dwell-diff
+DISK=
+make_disk() {
+	remove_disk
+	mkdir "$NULL_DISK" && echo 2 >"$NULL_DISK/irqmode" && echo "$1" >"$NULL_DISK/completion_nsec" &&
+		echo 64 >"$NULL_DISK/size" && echo 1 >"$NULL_DISK/power" || return
+	DISK=/dev/nullb$(cat "$NULL_DISK/index")
+	[ -b "$DISK" ] || DISK=/dev/dwell-diff # newer kernels call it as the folder
+}
+remove_disk() {
+	[ -d "$NULL_DISK" ] || return 0
+	echo 0 >"$NULL_DISK/power"
+	rmdir "$NULL_DISK"
+	DISK=
+}
 
 # record NAME [VARIABLE=VALUE]...: 499 Hz, so that a function that takes a tenth of a CPU has enough samples; with
 # real-time priority, so that what else runs here does not delay it
 record() {
-	SERVICE_SECONDS=$RUN_SECONDS timeout $((RUN_SECONDS * 3 + 30)) env "${@:2}" "$DWELL" run -q -F 499 ${DISK:+-s block} \
+	SERVICE_SECONDS=$RUN_SECONDS timeout $((RUN_SECONDS * 3 + 30)) env ${DISK:+SERVICE_DISK=$DISK} "${@:2}" "$DWELL" run -q -F 499 ${DISK:+-s block} \
 		-o "$work/$1" -- chrt -f 10 "$TOOLS/workloads/oracle" service >/dev/null
 }
 compare() { "$DWELL" diff --json ${FORCE:+--force} "$@" >"$work/out.json" 2>"$work/err"; }
@@ -59,7 +76,7 @@ change() {
 	shift 3
 	for i in $(seq "$CHANGES"); do
 		# shellcheck disable=SC2086 # options are words
-		if ! { record a.dwell ${BASE:-} && ${BEFORE_CHANGE:-:} && record b.dwell ${BASE:-} "$@" && ${AFTER_CHANGE:-:} &&
+		if ! { ${BEFORE_A:-:} && record a.dwell && ${BEFORE_B:-:} && record b.dwell "$@" &&
 			compare $options "$work/a.dwell" "$work/b.dwell"; }; then
 			echo "# pair $i failed: $(cat "$work/err")"
 			continue
@@ -102,11 +119,12 @@ if [ "$CHANGES" -gt 0 ]; then
 	# Who asks while it is held waits for the rest of it: its truth is the holder's own time, in clock_nanosleep.
 	change "a lock held 5 ms longer" "" "$(first "blocked.lock of oracle rose") and ([.lines[] | select(.table == \"function\" and .name == \"known_hold_lock\" and .measure == \"total\" and .kind == \"blocked\")][0] | .verdict == \"changed\" and (.effect / 100e6 - 1 | fabs) < 0.2)" SERVICE_HOLD_MS=5
 	change "one more look-up per request" "--per syscalls:write" "(.verdict | any(startswith(\"Calls of newfstatat of oracle rose\"))) and ($(sized syscall newfstatat count effect 1))" SERVICE_LOOKUPS=1
-	if [ -n "${DISK:-}" ]; then
-		BASE=SERVICE_DISK=$DISK BEFORE_CHANGE=$SLOW_DISK AFTER_CHANGE=$FAST_DISK \
-			change "a disk 2 ms slower" "" "$(first "blocked.disk of oracle rose") and ($(sized latency "service read" mean effect 2e6))"
+	if [ -d /sys/kernel/config/nullb ]; then
+		BEFORE_A="make_disk 1000000" BEFORE_B="make_disk 3000000" change "a disk 2 ms slower" "" \
+			"$(first "blocked.disk of oracle rose") and ($(sized latency "service read" mean effect 2e6))"
+		remove_disk
 	else
-		skip "a disk 2 ms slower" "no DISK is given"
+		skip "a disk 2 ms slower" "this kernel has no null_blk"
 	fi
 fi
 [ "$SMALL" -eq 0 ] || small

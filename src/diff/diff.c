@@ -95,15 +95,6 @@ static int on_window(sqlite3_stmt *row, void *context)
 	return 0;
 }
 
-int reading_bin(const struct reading *reading, s64 window)
-{
-	const struct diff_run *run = reading->run;
-
-	if (window < run->first_window || window > run->last_window)
-		return -1;
-	return (int)run->first_bin + run->bin_of[window - run->first_window];
-}
-
 /* Neighbouring windows share a bin where there are more than bins. */
 static int make_bins(struct reading *reading)
 {
@@ -146,39 +137,6 @@ static int choose_windows(struct reading *reading)
 	run->begin_ns = windows.begin_ns;
 	run->end_ns = windows.end_ns > windows.begin_ns ? windows.end_ns : windows.begin_ns;
 	return make_bins(reading);
-}
-
-/* --- names and lines --- */
-
-u32 reading_text(struct reading *reading, const char *text)
-{
-	u32 number = strings_add(&reading->diff->strings, text);
-
-	return number == STRINGS_NONE ? 0 : number;
-}
-
-u32 reading_column(struct reading *reading, sqlite3_stmt *row, int column)
-{
-	char text[DIFF_TEXT_BYTES];
-
-	query_text(row, column, text, sizeof(text));
-	return reading_text(reading, text);
-}
-
-struct diff_line *reading_line(struct reading *reading, const struct diff_key *key, int *err)
-{
-	struct diff *diff = reading->diff;
-	struct diff_line *line = hash_add(&diff->lines, key);
-
-	if (line && !line->values)
-		line->values = calloc(DIFF_BINS_MAX, sizeof(*line->values));
-	if (line && line->values)
-		return line;
-	if (!line && hash_is_full(&diff->lines))
-		diff->lines_no_room++;
-	else
-		*err = -ENOMEM;
-	return NULL;
 }
 
 int diff_read(struct diff *diff, sqlite3 *db, int side, const char *name, u64 from_ns, u64 to_ns)

@@ -98,7 +98,7 @@ struct diff_line {
 	bool needs_both; /* its name may be of one run alone: says something if both sides have it
 			  */
 	double weights[2], squares[2]; /* of samples, by side: for their effective number */
-	double wait[2], cpu[2];	       /* of a thread line, per unit of work */
+	double wait[2], cpu[2];	       /* of a thread line; once judged, per unit of work */
 	/* What the judge found. */
 	bool is_tested;
 	double rate[2];

@@ -47,6 +47,19 @@ static bool is_sampled(const struct diff_line *line)
 	return line->key.table == DIFF_FUNCTION || line->key.table == DIFF_STACK;
 }
 
+/* The two parts of a thread's line, of both sides. */
+static void add_thread(json_t *json, const struct diff_line *line)
+{
+	bool is_thread = line->key.table == DIFF_THREAD;
+
+	json_object_set_new(json, "wait",
+			    is_thread ? json_pack("[f, f]", line->wait[0], line->wait[1])
+				      : json_null());
+	json_object_set_new(json, "cpu",
+			    is_thread ? json_pack("[f, f]", line->cpu[0], line->cpu[1])
+				      : json_null());
+}
+
 static json_t *json_line(const struct diff *diff, const struct diff_line *line)
 {
 	bool is_series = line->key.table == DIFF_COUNT || line->key.table == DIFF_LATENCY;
@@ -75,6 +88,8 @@ static json_t *json_line(const struct diff *diff, const struct diff_line *line)
 
 	if (json && numbers)
 		json_object_update(json, numbers);
+	if (json)
+		add_thread(json, line);
 	json_decref(numbers);
 	return json;
 }

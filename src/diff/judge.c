@@ -17,6 +17,7 @@
 #define MATERIAL_FEW	 1e-3 /* of wall time per unit of work */
 #define MATERIAL_MANY	 1e-4
 #define VALUE_MATERIAL	 0.1 /* of that, what a latency has to add up to */
+#define UNITS_ENOUGH	 40  /* blocks of a side */
 #define PERMUTATIONS_MIN 5000
 #define PERMUTATIONS_MAX 60000
 
@@ -32,15 +33,19 @@ struct judged {
 	bool is_compared, has_drift, are_runs_apart;
 };
 
-/* Bins that a block has at least: enough values for a percentile. */
+/*
+ * Bins that a block has at least: enough values for a percentile, and no more blocks than tell
+ * anything new; each costs time in every arrangement.
+ */
 static size_t least_bins(const struct diff *diff, const struct diff_line *line)
 {
-	double events;
+	size_t least = (diff->bin_count + 2 * UNITS_ENOUGH - 1) / (2 * UNITS_ENOUGH), needed;
 
 	if (line->key.measure <= DIFF_MEAN)
-		return 1;
-	events = judge_events(diff, line) / (double)diff->bin_count;
-	return (size_t)ceil(judge_least_events[line->key.measure] / events);
+		return least;
+	needed = (size_t)ceil(judge_least_events[line->key.measure] * (double)diff->bin_count /
+			      judge_events(diff, line));
+	return needed > least ? needed : least;
 }
 
 /* With a few runs a side: what differs between runs counts too, and all of one side have to be
@@ -105,6 +110,21 @@ static double material_of(const struct diff *diff, const struct diff_line *line)
 	return 0;
 }
 
+/* Waits and CPU time per unit of work; a difference of the two is no scale for anything. */
+static void scale_thread(const struct diff *diff, struct diff_line *line)
+{
+	double work[2] = {0};
+
+	for (size_t r = 0; r < diff->run_count; r++)
+		for (size_t i = 0; i < diff->runs[r].bin_count; i++)
+			work[diff->runs[r].side] += diff->bins[diff->runs[r].first_bin + i].work;
+	for (int side = 0; side < 2; side++) {
+		line->wait[side] = work[side] > 0 ? line->wait[side] / work[side] : 0;
+		line->cpu[side] = work[side] > 0 ? line->cpu[side] / work[side] : 0;
+	}
+	line->scale = line->wait[0] + line->cpu[0];
+}
+
 static void estimate(const struct diff *diff, struct diff_line *line, const struct judged *judged)
 {
 	const struct stats_result *result = &judged->result;
@@ -121,14 +141,8 @@ static void estimate(const struct diff *diff, struct diff_line *line, const stru
 		line->low = -result->rate[0];
 	line->p = result->p;
 	line->scale = line->rate[0];
-	if (line->key.table == DIFF_THREAD) {
-		double work = 0;
-
-		for (size_t r = 0; r < diff->run_count; r++)
-			for (size_t i = 0; !diff->runs[r].side && i < diff->runs[r].bin_count; i++)
-				work += diff->bins[diff->runs[r].first_bin + i].work;
-		line->scale = work > 0 ? (line->wait[0] + line->cpu[0]) / work : 0;
-	}
+	if (line->key.table == DIFF_THREAD)
+		scale_thread(diff, line);
 	line->relative = line->scale > 0 ? line->effect / line->scale : HUGE_VAL;
 	line->relative_low = line->scale > 0 ? line->low / line->scale : -HUGE_VAL;
 	line->relative_high = line->scale > 0 ? line->high / line->scale : HUGE_VAL;
@@ -219,18 +233,24 @@ static void rate_cost(const struct diff *diff, struct diff_line *line)
 		line->cost = fabs(line->effect) * of->pooled / of->events_per_work;
 }
 
-static int by_cost(const void *a, const void *b)
+/* What did not change is of interest by its size, not by its noise; threads by what they wait more.
+ */
+static double rank_of(const struct diff_line *line)
+{
+	if (line->verdict == DIFF_CHANGED)
+		return line->cost;
+	return line->key.table == DIFF_THREAD ? fabs(line->effect) : line->pooled;
+}
+
+static int by_rank(const void *a, const void *b)
 {
 	const struct diff_line *x = *(struct diff_line *const *)a;
 	const struct diff_line *y = *(struct diff_line *const *)b;
 
 	if ((x->verdict == DIFF_CHANGED) != (y->verdict == DIFF_CHANGED))
 		return x->verdict == DIFF_CHANGED ? -1 : 1;
-	/* What did not change is of interest by its size, not by its noise. */
-	if (x->verdict == DIFF_CHANGED && x->cost != y->cost)
-		return x->cost > y->cost ? -1 : 1;
-	if (x->verdict != DIFF_CHANGED && x->pooled != y->pooled)
-		return x->pooled > y->pooled ? -1 : 1;
+	if (rank_of(x) != rank_of(y))
+		return rank_of(x) > rank_of(y) ? -1 : 1;
 	return memcmp(&x->key, &y->key, sizeof(x->key));
 }
 
@@ -346,7 +366,7 @@ int diff_judge(struct diff *diff)
 			  "FILE@10s-20s");
 	if (err)
 		return err;
-	qsort(diff->order, diff->order_count, sizeof(struct diff_line *), by_cost);
+	qsort(diff->order, diff->order_count, sizeof(struct diff_line *), by_rank);
 	count_verdicts(diff);
 	diff_find_onsets(diff);
 	diff_write_sentences(diff);

@@ -20,11 +20,6 @@ struct ledger_reader {
 
 /* --- processes and threads --- */
 
-const struct reading_process *reading_process(const struct reading *reading, u64 pid, u64 start_ns)
-{
-	return hash_find(&reading->processes, &(u64[]){pid, start_ns});
-}
-
 static int on_process(sqlite3_stmt *row, void *context)
 {
 	struct reading *reading = context;

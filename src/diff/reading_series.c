@@ -100,11 +100,13 @@ static void object_text(const struct series_reader *reader, int signal,
 		snprintf(buf, size, "%s", name_of(reader, 0, value));
 }
 
+/* A measure, a detail or an object: what a series counts is one of these. */
 static bool is_work(const struct diff_per *per, const char *signal, const char *kind,
-		    const char *detail)
+		    const char *detail, const char *object)
 {
 	return per->kind == DIFF_PER_COUNT && !strcmp(per->signal, signal) &&
-	       (!strcmp(per->what, kind) || (*detail && !strcmp(per->what, detail)));
+	       (!strcmp(per->what, kind) || !strcmp(per->what, detail) ||
+		!strcmp(per->what, object));
 }
 
 static int kind_of(const struct signal_view *view, const char *name)
@@ -151,7 +153,7 @@ static int on_series(sqlite3_stmt *row, void *context)
 	series->unit = view->kinds[at].unit;
 	series->is_kernel = process && process->is_kernel;
 	/* Tier B's own counts of system calls are complete: they are taken instead. */
-	series->is_work = is_work(&reading->diff->options.per, signal, kind, detail) &&
+	series->is_work = is_work(&reading->diff->options.per, signal, kind, detail, object) &&
 			  (strcmp(signal, "syscalls") != 0 || strcmp(reading->run->tier, "B") != 0);
 	return 0;
 }

@@ -143,7 +143,7 @@ static void verdict(const struct output *output)
 			 diff->tested, diff->by_verdict[DIFF_CHANGED], 100 * diff->floor,
 			 diff->by_verdict[DIFF_UNCHANGED], 100 * diff->bound,
 			 diff->by_verdict[DIFF_INCONCLUSIVE],
-			 diff->run_count > 2 ? "9 runs a side can show less"
+			 diff->run_count > 2 ? "9 runs a side or more can show smaller changes"
 					     : "One run a side: how runs differ by themselves was "
 					       "not measured");
 	paragraph(output, "    ", text);
@@ -174,11 +174,13 @@ static const struct table tables[] = {
 	{"STACKS", "innermost function first", 1 << DIFF_STACK, ANY_KIND, true},
 };
 
+/* Of what did not change, totals of callers would only repeat each other. */
 static bool is_of(const struct table *table, const struct diff_line *line)
 {
 	return table->tables >> line->key.table & 1 &&
 	       (table->kind == ANY_KIND || table->kind == line->key.kind) &&
-	       (!table->changed_only || line->verdict == DIFF_CHANGED);
+	       (line->verdict == DIFF_CHANGED ||
+		(!table->changed_only && line->key.measure != DIFF_TOTAL));
 }
 
 /*

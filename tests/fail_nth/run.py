@@ -54,6 +54,7 @@ COMMANDS = {
     "json": ["report", "--json", "../" + SESSION],
     "stacks": ["report", "--stacks", "../" + SESSION],
     "html": ["report", "--html", "-", "../" + SESSION],
+    "diff": ["diff", "../" + SESSION, "../" + SESSION],
     "pprof": ["export", "-f", "pprof", "../" + SESSION],
     "svg": ["export", "-f", "svg", "../" + SESSION],
     "speedscope": ["export", "-f", "speedscope", "../" + SESSION],
@@ -69,7 +70,7 @@ COMMANDS = {
     "fitness-json": ["doctor", "--json", "../" + SESSION],
 }
 # Of a session: the same output each time
-READERS = ["report", "json", "stacks", "html", "pprof", "svg", "speedscope", "folded", "perfetto", "openmetrics", "jsonl",
+READERS = ["report", "json", "stacks", "html", "diff", "pprof", "svg", "speedscope", "folded", "perfetto", "openmetrics", "jsonl",
            "otlp_profiles", "otlp_metrics", "query", "filter", "fitness", "fitness-json"]
 
 ERRNOS = {

@@ -55,6 +55,7 @@ check "nor are locks" line process blocked.lock time '.verdict != "changed"'
 check "the verdict names both" jq -e '(.verdict[0] | startswith("cpu.user of server (web.service) rose from")) and
 	(.verdict[1] | startswith("Self CPU time of render (server) rose from"))' "$dir/out"
 check "text fits into 80 columns" sh -c "test \$(COLUMNS=80 '$DWELL' diff '$dir/a.dwell' '$dir/slower.dwell' | LC_ALL=C.UTF-8 wc -L) -le 80"
+check "threads have both parts of their line" line thread server time '.wait[0] - .cpu[0] - .a | fabs < 1'
 check "lock: JSON follows its schema" diff_json a.dwell lock.dwell
 check "waits for a lock are found, ranked first, and sized" sh -c "jq -e '.verdict[0] | startswith(\"blocked.lock of server\")' '$dir/out'"
 check "within 20 %" changed_by process blocked.lock time 0.5
