@@ -34,10 +34,10 @@ shows() {
 }
 lacks() { ! screen | grep -E -- "$1"; }
 
-# start_top OPTIONS...: in the terminal; its pid is in $top
+# in the terminal; its pid is in $top
 start_top() {
 	rm -f "$work/ended"
-	keys "clear; stty -a >before; $dwell top $*; echo \"status \$?\" >ended; stty -a >after" Enter
+	keys "clear; stty -a >before; $dwell top; echo \"status \$?\" >ended; stty -a >after" Enter
 	shows '^(SERVICE|PROCESS|.SERVICE)' 20 && shows "[#!]" 20
 	top=$(pgrep -x dwell -P "$shell" | head -1)
 }
