@@ -34,10 +34,10 @@ shows() {
 }
 lacks() { ! screen | grep -E -- "$1"; }
 
-# start_top OPTIONS...: in the terminal; its pid is in $top
+# in the terminal; its pid is in $top
 start_top() {
 	rm -f "$work/ended"
-	keys "clear; stty -a >before; $dwell top $*; echo \"status \$?\" >ended; stty -a >after" Enter
+	keys "clear; stty -a >before; $dwell top; echo \"status \$?\" >ended; stty -a >after" Enter
 	shows '^(SERVICE|PROCESS|.SERVICE)' 20 && shows "[#!]" 20
 	top=$(pgrep -x dwell -P "$shell" | head -1)
 }
@@ -88,7 +88,7 @@ cp "$(command -v sleep)" "$work/$hostile"
 "$DWELL" top --batch 2 --by process >"$work/batch" 2>"$work/err"
 check "top --batch 2 succeeds" test $? -eq 0
 check "it prints two refreshes as text" test "$(grep -c '^dwell top' "$work/batch")" -eq 2
-check "which have the process that burns a CPU, with its pid and bar" grep -qE "^ *${loads[0]} topburn .*#####" "$work/batch"
+check "which have the process that wants a CPU, with its pid and bar" grep -qE "^ *${loads[0]} topburn .*[#!]{5}" "$work/batch"
 check "no byte of them is a control character" sh -c "! LC_ALL=C grep -q '[[:cntrl:]]' '$work/batch'"
 
 # --- in a terminal ---
@@ -97,7 +97,7 @@ in_tmux -f /dev/null new-session -d -s top -x 80 -y 24 -c "$work" \
 	"env LANG=C.UTF-8 TMPDIR=$work/tmp TERM=screen-256color PS1='prompt ' bash --norc"
 shell=$(in_tmux list-panes -t top -F '#{pane_pid}')
 start_top
-check "a line per service appears: topburn, which burns" shows '^topburn +1 +[0-9.]+ .*####' 10
+check "a line per service appears: topburn, which burns" shows '^topburn +1 +[0-9.]+ .*[#!]{3}' 10
 check "the head tells CPUs, pressure, losses and own cost" \
 	sh -c "$(declare -f screen in_tmux); socket=$socket; screen | grep -q 'CPUs\? [0-9]*% busy' && screen | grep -q '^pressure cpu .* lost [0-9,]* .*dwell itself'"
 confined() {
@@ -131,7 +131,7 @@ keys '/'; keys il; keys Enter
 check "a hostile name is escaped, and a wide character is shown" shows '^ev\\x1b\[31mil中'
 keys Escape
 in_tmux resize-window -t top -x 200 -y 50
-check "at 200x50 bars are longer" shows '^topburn .*#{40}'
+check "at 200x50 bars are longer" shows '^topburn .* [#!]{17}'
 in_tmux resize-window -t top -x 60 -y 15
 check "below 80x24 it says so" shows 'needs 80x24'
 in_tmux resize-window -t top -x 80 -y 24

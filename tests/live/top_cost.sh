@@ -76,6 +76,44 @@ leave
 check "the screen costs $extra % of a core with 200 processes: at most 1 %" \
 	awk -v extra="$extra" 'BEGIN { exit !(extra <= 1) }'
 
+# Keys are answered by the process that shows, whatever the others do.
+slowest_key() {
+	python3 - "$dwell" <<-'END'
+		import os, pty, select, sys, time
+		pid, terminal = pty.fork()
+		if pid == 0:
+		    os.environ["TERM"] = "xterm-256color"
+		    os.execv(sys.argv[1], ["dwell", "top"])
+		def read_until(text, seconds):
+		    end, got = time.monotonic() + seconds, b""
+		    while text not in got and time.monotonic() < end:
+		        if select.select([terminal], [], [], 0.01)[0]:
+		            got += os.read(terminal, 65536)
+		    return text in got
+		if not read_until(b"SERVICE", 20):
+		    sys.exit("no table")
+		slowest = 0
+		for _ in range(12):
+		    read_until(b"never", 0.23) # so that some come when a window ends
+		    begin = time.monotonic()
+		    os.write(terminal, b"?")
+		    if not read_until(b"Backspace", 5):
+		        sys.exit("no help")
+		    slowest = max(slowest, time.monotonic() - begin)
+		    os.write(terminal, b"x")
+		os.write(terminal, b"q")
+		try:
+		    while os.read(terminal, 65536):
+		        pass
+		except OSError:
+		    pass # it has closed it
+		os.waitpid(pid, 0)
+		print(round(slowest * 1000))
+	END
+}
+slowest=$(slowest_key)
+check "the slowest of 12 keys is answered after $slowest ms: at most 100 ms" test "${slowest:-1000}" -le 100
+
 total() { # COMMAND: all of its processes, over the time
 	local pids before
 	in_terminal "$1"
