@@ -253,10 +253,13 @@ static int find_in_state(const struct digest *digest, u32 group, u32 state, bool
 
 /* Opens with its key. */
 struct known_place {
-	u32 group, state, in_kernel;
+	u32 group, state, in_kernel, unused;
 	/* the key ends here */
 	struct hot_function place;
 };
+
+_Static_assert(__builtin_offsetof(struct known_place, place) == 4 * sizeof(u32),
+	       "a key has no hole");
 
 void hot_functions_init(struct hash *known)
 {
@@ -267,7 +270,7 @@ void hot_functions_init(struct hash *known)
 int hot_function_in_state(const struct digest *digest, u32 group, u32 state, bool in_kernel,
 			  struct hash *known, struct hot_function *ret_place)
 {
-	const u32 key[] = {group, state, in_kernel};
+	const u32 key[] = {group, state, in_kernel, 0};
 	struct known_place *place = hash_find(known, key);
 	int err = 0;
 
