@@ -4,8 +4,8 @@
 //   PAGE     a report with several windows, threads, stacks and a signal
 //   HOSTILE  a report whose names are markup
 //   LARGE    a report of an hour of 10,000 threads; "-" leaves it out
-// LEDGER_NS is the time of all threads in PAGE's session, for a check of the sum. Prints TAP. Times are measured in the page, so that what the browser needs to start is not in them. CHROMIUM names
-// the browser.
+// LEDGER_NS is the time of all threads in PAGE's session, for a check of the sum; CHROMIUM names the browser. Prints TAP.
+// Times are measured in the page, so that what the browser needs to start is not in them.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
