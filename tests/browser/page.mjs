@@ -4,8 +4,8 @@
 //   PAGE     a report with several windows, threads, stacks and a signal
 //   HOSTILE  a report whose names are markup
 //   LARGE    a report of an hour of 10,000 threads; "-" leaves it out
-// Prints TAP. Times are measured in the page, so that what the browser needs to start is not in them. CHROMIUM names
-// the browser.
+// LEDGER_NS is the time of all threads in PAGE's session, for a check of the sum; CHROMIUM names the browser. Prints TAP.
+// Times are measured in the page, so that what the browser needs to start is not in them.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
@@ -208,6 +208,14 @@ await check("a table sorts by a click on its header", async () => {
 		? ""
 		: `${up} / ${down}`;
 });
+if (process.env.LEDGER_NS)
+	await check("the raw ledger has each nanosecond of the session", async () => {
+		await page.evaluate(() => (location.hash = "tab=raw&kernel=shown&time=all"));
+		await settle(page);
+		const cells = await page.locator("#panel-raw tbody tr td:nth-child(3)").allTextContents();
+		const sum = cells.reduce((all, text) => all + Number(text.replaceAll(",", "")), 0);
+		return sum === Number(process.env.LEDGER_NS) ? "" : `${sum} instead of ${process.env.LEDGER_NS}`;
+	});
 await check("the theme switches, and the charts with it", async () => {
 	const colour = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 	const pixel = () => page.evaluate(() => document.querySelector(".areas canvas").toDataURL().length);

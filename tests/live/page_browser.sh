@@ -55,5 +55,7 @@ if [ -n "${LARGE_SESSION:-}" ] && [ -z "${LARGE_PAGE:-}" ]; then
 	LARGE_PAGE=$dir/large.html
 	check "dwell report --html: large" timeout 300 "$DWELL" report --html "$LARGE_PAGE" "$LARGE_SESSION"
 fi
+LEDGER_NS=$(python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute("SELECT SUM(ns) FROM ledger").fetchone()[0])' "$dir/page.dwell")
+export LEDGER_NS
 timeout 200 node tests/browser/page.mjs "$dir/page.html" "$dir/hostile.html" "${LARGE_PAGE:--}" || failures=1
 finish

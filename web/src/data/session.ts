@@ -334,8 +334,10 @@ export class Session {
 		return bucketsIn(edges, selection.window);
 	}
 
-	windowNs(selection: Selection): number {
-		return selection.window ? selection.window[1] - selection.window[0] : this.durationNs;
+	/** The time that the buckets of a window cover: longer than the window where buckets are. */
+	coveredNs(selection: Selection, edges: Float64Array): number {
+		const [from, to] = bucketsIn(edges, selection.window);
+		return selection.window ? edges[to] - edges[from] : this.durationNs;
 	}
 
 	// --- the ledger -----------------------------------------------------------------------

@@ -2,7 +2,9 @@
 //
 // No chart without data: an empty view says why it is empty and which command fills it.
 import type { Head } from "../data/head";
-import { count } from "../format";
+import { bucketsIn, stepOf } from "../data/time_grid";
+import { count, longDuration, moment } from "../format";
+import type { Selection } from "../selection";
 import { command, h } from "../ui/dom";
 
 export function emptyView(head: Head, tab: string, otherwise: string): HTMLElement {
@@ -14,6 +16,16 @@ export function emptyView(head: Head, tab: string, otherwise: string): HTMLEleme
 	}
 	if (!reasons.length) box.append(h("p", {}, otherwise));
 	return box;
+}
+
+/** Says so where data has longer steps than the selected window: figures are then of more than the window. */
+export function stepNote(selection: Selection, edges: Float64Array, what: string): string {
+	if (!selection.window) return "";
+	const [from, to] = bucketsIn(edges, selection.window);
+	const more = edges[to] - edges[from] - (selection.window[1] - selection.window[0]);
+	if (more < (selection.window[1] - selection.window[0]) * 0.02) return "";
+	const step = longDuration(stepOf(edges));
+	return `${what} have steps of ${step}: what is shown is of ${moment(edges[from], 1e8)} – ${moment(edges[to], 1e8)}.`;
 }
 
 /** What a part left out, or in which steps its time is: limits are stated where they matter. */

@@ -20,7 +20,7 @@ import { HOST, type Selection } from "../selection";
 import { Choice, fill, h } from "../ui/dom";
 import { theme } from "../ui/theme";
 import { hideTip, showTip } from "../ui/tooltip";
-import { limitNote } from "./empty";
+import { limitNote, stepNote } from "./empty";
 import { functionTable } from "./functions";
 import type { Page, Renderer, View } from "./view";
 
@@ -230,7 +230,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 
 	function change(selection: Selection): Float64Array | null {
 		if (!comparison) return null;
-		const seconds = session.windowNs(selection) / 1e9;
+		const seconds = session.coveredNs(selection, samples!.edges) / 1e9;
 		const perSample = weights[0].sum / seconds / Math.max(1, weights[0].samples);
 		return Float64Array.from(layers[0].total, (ns, node) =>
 			changeOf(ns / seconds, perSample, comparison!.base[node], comparison!.perSample),
@@ -272,7 +272,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		if (flame.hidden) parts.push(`${count(flame.hidden)} boxes are not drawn`);
 		summary.textContent =
 			sum > 0
-				? `${parts.join(" · ")}. Click a box to zoom.`
+				? `${parts.join(" · ")}. ${stepNote(selection, samples!.edges, "Samples")} Click a box to zoom.`
 				: "No samples of this kind in the selection.";
 	}
 
@@ -338,7 +338,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 			["self", `${duration(own)} · ${percent(own / all)}`],
 		];
 		if (comparison) {
-			const seconds = session.windowNs(store.current) / 1e9;
+			const seconds = session.coveredNs(store.current, samples!.edges) / 1e9;
 			lines.push(
 				["for each second", duration(total / seconds)],
 				["in the baseline", duration(comparison.base[box.node])],

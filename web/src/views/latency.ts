@@ -10,7 +10,7 @@ import { count, inUnit, percent, rate } from "../format";
 import type { Selection } from "../selection";
 import { fill, h } from "../ui/dom";
 import { Table, type Column } from "../ui/table";
-import { limitNote } from "./empty";
+import { limitNote, stepNote } from "./empty";
 import { tableList } from "./tables";
 import type { Page, Renderer, View } from "./view";
 
@@ -230,9 +230,11 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 			values > 0
 				? "This measure has no histogram: its sums and maxima are in the table."
 				: "No values of this measure in the selection.";
+		// All series together have shorter steps than one by one.
+		const { edges } = signals.values[isHost && one < 0 ? 0 : signals.values.length - 1];
 		note.textContent =
 			values > 0
-				? `${count(values)} values, ${rate(values / (session.windowNs(selection) / 1e9))}; maximum ${inUnit(max, unit)}${data ? `; ${data.marks.map((mark) => mark.label).join(", ")}` : ""}. Percentiles are within ${percent(slotError(signals.slots))}; the maximum is exact.`
+				? `${count(values)} values, ${rate(values / (session.coveredNs(selection, edges) / 1e9))}; maximum ${inUnit(max, unit)}${data ? `; ${data.marks.map((mark) => mark.label).join(", ")}` : ""}. Percentiles are within ${percent(slotError(signals.slots))}; the maximum is exact. ${stepNote(selection, edges, "They")}`
 				: "";
 		if (data) {
 			histogram.show(data);
@@ -265,7 +267,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 			value: (s) => values[s],
 			text: (s) => (Number.isNaN(values[s]) ? "–" : inUnit(values[s], unit(s))),
 		});
-		const seconds = session.windowNs(selection) / 1e9;
+		const seconds = session.coveredNs(selection, signals!.values[signals!.values.length - 1].edges) / 1e9;
 		const columns: Column[] = [
 			{
 				title: "series",

@@ -12,7 +12,7 @@ import { stepOf } from "../data/time_grid";
 import type { Selection, Subject } from "../selection";
 import { Choice, fill, h } from "../ui/dom";
 import { Table, type Column } from "../ui/table";
-import { limitNote } from "./empty";
+import { limitNote, stepNote } from "./empty";
 import { legend } from "./legend";
 import type { Page, Renderer } from "./view";
 
@@ -134,12 +134,12 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 			all += byState[s];
 			if (!session.isIdle[s]) busySum += byState[s];
 		}
-		const windowNs = session.windowNs(selection);
+		const windowNs = session.coveredNs(selection, overTime(selection).edges);
 		const marks = markLegend(session.head.marks);
 		const step = longDuration(stepOf(overTime(selection).edges));
 		summary.textContent =
 			`Height: threads on average, in steps of ${step}. ${selection.window ? `Window ${moment(selection.window[0], 1e8)} – ${moment(selection.window[1], 1e8)}, ` : "Whole session, "}` +
-			`${longDuration(windowNs)}: ${duration(all)} of thread time, ${duration(busySum)} busy.${marks ? ` Marks: ${marks}.` : ""} Drag to select a window.`;
+			`${longDuration(windowNs)}: ${duration(all)} of thread time, ${duration(busySum)} busy. ${stepNote(selection, overTime(selection).edges, "They")}${marks ? ` Marks: ${marks}.` : ""} Drag to select a window.`;
 	}
 
 	function chartTable(): void {
@@ -310,7 +310,14 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 			emptyText: "No time in this selection.",
 			quietFoot: true,
 		});
-		fill(rowsBox, table.element, limitNote(session.head, "ledger", "threads", "subjects"));
+		const rowEdges = (rowLevel === "group" ? session.groups : (session.threads ?? session.groups)).edges;
+		const steps = stepNote(selection, rowEdges, "Rows");
+		fill(
+			rowsBox,
+			table.element,
+			steps ? h("p", { class: "note" }, steps) : null,
+			limitNote(session.head, "ledger", "threads", "subjects"),
+		);
 		if (table.shown > ROWS_SHOWN && !expanded)
 			rowsBox.append(
 				h(

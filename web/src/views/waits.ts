@@ -7,7 +7,7 @@ import { count, duration } from "../format";
 import type { Selection } from "../selection";
 import { fill, h } from "../ui/dom";
 import { Table, type Column } from "../ui/table";
-import { limitNote } from "./empty";
+import { limitNote, stepNote } from "./empty";
 import { tableList } from "./tables";
 import type { Page, Renderer, View } from "./view";
 
@@ -138,7 +138,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 			h(
 				"p",
 				{ class: "note" },
-				`Time by waiting thread, state, and the thread or interrupt that ended the waits, in the selected window${isBusyOnly(selection) && !selection.states.length ? "; without waits for work" : ""}.${where}`,
+				`Time by waiting thread, state, and the thread or interrupt that ended the waits, in the selected window${isBusyOnly(selection) && !selection.states.length ? "; without waits for work" : ""}.${where} ${stepNote(selection, wakes.edges, "They")}`,
 			),
 			table.element,
 		);
