@@ -29,7 +29,7 @@ CREATE TABLE calls (window, thread_tid, thread_start_ns, thread_begin_ns, call, 
 CREATE TABLE faults (window, thread_tid, thread_start_ns, thread_begin_ns, begun, ended, failed);
 CREATE TABLE objects (id INTEGER PRIMARY KEY, kind, name, pid);
 CREATE TABLE processes (pid, start_ns, parent, comm, exe, uid, cgroup, container, unit, pod, service,
-	pid_ns, mnt_ns, net_ns, is_kernel, exit_code, end_ns);
+	pid_ns, mnt_ns, net_ns, is_kernel, exit_code, end_ns, PRIMARY KEY (pid, start_ns));
 CREATE TABLE execs (ts_ns, pid, start_ns, parent, exe);
 CREATE TABLE cpus (window, cpu, use, ns);
 CREATE TABLE cpu_queues (window, cpu, queue_ns, switches, missed);
