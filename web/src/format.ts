@@ -133,3 +133,8 @@ export function clock(startedRealNs: string, ns: number): { date: string; time: 
 export function sampleError(share: number, samples: number): number {
 	return samples > 0 ? 1.96 * Math.sqrt(Math.max(0, share * (1 - share)) / samples) : Number.NaN;
 }
+
+/** A sentence in which no line breaks between a number and its unit. */
+export function unbroken(sentence: string): string {
+	return sentence.replace(/(\d) (?=(?:%|ns|us|ms|s|m|h|B|KB|MB|GB|x)(?![a-z0-9]))/g, "$1\u00a0");
+}

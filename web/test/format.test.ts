@@ -12,6 +12,7 @@ import {
 	roundPercent,
 	sampleError,
 	three,
+	unbroken,
 } from "../src/format";
 
 const plain = (text: string) => text.replaceAll("\u202f", " ");
@@ -71,4 +72,9 @@ test("the error of a share shrinks with the samples", () => {
 	assert.ok(Math.abs(sampleError(0.5, 100) - 0.098) < 1e-3);
 	assert.ok(sampleError(0.5, 10_000) < 0.01);
 	assert.ok(Number.isNaN(sampleError(0.5, 0)));
+});
+
+test("a number and its unit stay on one line", () => {
+	assert.equal(unbroken("was idle 47 %, 8 ms of 3 threads"), "was idle 47\u00a0%, 8\u00a0ms of 3 threads");
+	assert.equal(unbroken("2 sockets, 4 hosts"), "2 sockets, 4 hosts");
 });

@@ -3,6 +3,7 @@
 // The verdict and the findings, as sentences. A click on a finding selects its subject and its states: everything below
 // follows.
 import type { Finding, Head, SubjectReference } from "../data/head";
+import { unbroken } from "../format";
 import { HOST, type Selection, type SelectionStore, type Subject } from "../selection";
 import { h } from "../ui/dom";
 
@@ -30,7 +31,7 @@ export function findings(
 	// A sentence that a finding below has as well is read there, where it can be clicked.
 	const lead = head.verdict.filter((sentence) => !listed.some((finding) => finding.sentence === sentence));
 	if (lead.length)
-		section.append(h("div", { class: "verdict" }, ...lead.map((sentence) => h("p", {}, sentence))));
+		section.append(h("div", { class: "verdict" }, ...lead.map((sentence) => h("p", {}, unbroken(sentence)))));
 	const list = h("ol", { class: "finding-list" }, ...listed.map((finding, i) => entry(finding, i, store)));
 	if (listed.length) section.append(list);
 	if (listed.length > SHOWN) {
@@ -89,9 +90,9 @@ function entry(finding: Finding, number: number, store: SelectionStore): HTMLEle
 					title: "Select what this finding is about",
 					onclick: select,
 				},
-				finding.sentence,
+				unbroken(finding.sentence),
 			)
-		: h("span", { class: "sentence" }, finding.sentence);
+		: h("span", { class: "sentence" }, unbroken(finding.sentence));
 	return h(
 		"li",
 		{

@@ -1,14 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# record_examples.sh FOLDER: records the four sessions whose pages are in docs/images, as root: the plugin server of
-# the README, a convoy for a lock, a disk with a slow tail, and a host with PostgreSQL under pgbench.
+# pictures.sh FOLDER [IMAGES]: records four sessions into FOLDER, as root, writes their pages, and takes the pictures of
+# them that are in docs/images: the plugin server of the README, threads that wait for a lock, a disk with a slow tail,
+# and a host with PostgreSQL under pgbench. Look at them before you commit them.
 set -eu
 . tests/lib.sh
 . tests/mysteries/lib.sh
 PATH=$PATH:/usr/sbin:/sbin
 
-folder=${1:?a folder for the sessions}
-number=examples
+folder=${1:?a folder for sessions and pages}
+images=${2:-docs/images}
+number=pictures
 work=$(mktemp -d)
 chmod 755 "$work"
 truth=$work/truth
@@ -16,9 +18,19 @@ mkdir -p "$truth" "$folder"
 trap 'undo; rm -rf "$work"' EXIT
 oracle=${BUILD:-build}/tests/workloads/oracle
 
-"$DWELL" run -q -F 1999 -o "$folder/plugin.dwell" -- "$oracle" plugin
+# picture NAME [#SELECTION] [OPTIONS]: of FOLDER/NAME.dwell
+picture() {
+	local name=$1 selection=$2
+	shift 2
+	"$DWELL" report "$@" --html "$folder/$name.html" "$folder/$name.dwell"
+	node web/screenshots.mjs "$folder/$name.html$selection" "$name" "$images"
+}
 
-"$DWELL" run -q -F 499 -s locks,offcpu,runq -o "$folder/convoy.dwell" -- sh -c "$oracle convoy; $oracle convoy; $oracle long-hold"
+"$DWELL" run -q -F 1999 -o "$folder/plugin.dwell" -- "$oracle" plugin
+picture plugin ""
+
+SERVICE_SECONDS=15 SERVICE_HOLD_MS=25 "$DWELL" run -q -F 199 -s locks,offcpu,runq -o "$folder/lock.dwell" -- "$oracle" service
+picture lock "#tab=timeline"
 
 # Small reads, fast; and from time to time a burst of large ones, behind which they wait.
 make_disk 512
@@ -31,9 +43,11 @@ spawn bursts sh -c "for i in 1 2 3 4 5 6; do sleep 3; fio --name=burst --filenam
 sleep 1
 "$DWELL" record -q -a -s block,files -d 20 -o "$folder/disk.dwell"
 undo
+picture disk "#tab=latency" --comm fio
 
 start_postgres 28927
 as_postgres "$pg_bin/pgbench" -h "$work/pg" -p "$pg_port" -q -i -s 5 postgres >"$work/init" 2>&1
 spawn bench as_postgres "$pg_bin/pgbench" -h "$work/pg" -p "$pg_port" -n -c 8 -T 60 postgres
 sleep 2
-"$DWELL" record -q -a -s runq,block,locks,tcp,files -d 20 -o "$folder/pgbench.dwell"
+"$DWELL" record -q -a -s runq,block,locks -d 20 -o "$folder/pgbench.dwell"
+picture pgbench "" --comm 'postgres,pgbench'
