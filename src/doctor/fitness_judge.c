@@ -245,8 +245,7 @@ static void check_stability(const struct fitness *fitness, struct check *check)
 	static const char *const meanings[] = {
 		[CHECK_OK] = "the functions with most time are the same throughout",
 		[CHECK_NOTE] = "the end of the list is chance",
-		[CHECK_BAD] = "the list is chance, or the load alternates; do not rank functions "
-			      "by it",
+		[CHECK_BAD] = "the list is chance, or the load alternates: do not rank functions",
 	};
 	const struct fitness_stability *stability = &fitness->stability;
 	/* As if of ten, where there are fewer functions. */
