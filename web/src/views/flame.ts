@@ -383,6 +383,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 			draw(selection);
 			return;
 		}
+		summary.textContent = "Reading the samples of threads …";
 		void session.loadSamples(selection.subject).then((found) => {
 			if (!found) return;
 			loaded.set(part, found);
