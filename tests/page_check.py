@@ -106,16 +106,51 @@ def check_stacks(parts, db, where):
     within("nodes.function", stacks["nodes"]["function"], functions)
     expect(all(-1 <= parent < index for index, parent in enumerate(stacks["nodes"]["parent"])),
            "a node comes before its parent")
-    rows = bucketed("samples", parts["samples"], head)
-    within("samples.node", rows["node"], nodes)
-    within("samples.thread", rows["thread"], len(parts["subjects"]["threads"]["tid"]), none=True)
-    within("samples.kind", rows["kind"], len(head["kinds"]))
-    within("samples.stop", rows["stop"], len(head["stops"]))
-    expected = {(kind, state): weight for kind, state, weight in db.execute(
-        f"SELECT kind, state, sum(weight_ns) FROM samples WHERE {where} GROUP BY 1, 2") if weight}
-    expect(by(zip(rows["kind"], rows["state"]), rows["weight_ns"]) == expected, "the weights of samples are not SQL's")
-    count = db.execute(f"SELECT coalesce(sum(count), 0) FROM samples WHERE {where}").fetchone()[0]
-    expect(sum(rows["count"]) == count, "the count of samples is not SQL's")
+    check_samples(parts, db, where, nodes)
+
+
+def check_samples(parts, db, where, nodes):
+    """The samples of groups, or of threads where all of them have room, are SQL's; of a thread, all are there or none."""
+    head, groups = parts["head"], len(parts["subjects"]["groups"]["comm"])
+    left_out = sum(limit["left_out"] for limit in head["limits"] if limit["part"] == "samples")
+    cut = any(limit["part"] == "group_samples" for limit in head["limits"])
+    for name, subject, count, none in (("samples", "thread", len(parts["subjects"]["threads"]["tid"]), False),
+                                       ("group_samples", "group", groups, cut)):
+        if name not in parts:
+            continue
+        rows = bucketed(name, parts[name], head)
+        within(f"{name}.node", rows["node"], nodes, none)
+        within(f"{name}.{subject}", rows[subject], count, none=True)
+        within(f"{name}.kind", rows["kind"], len(head["kinds"]))
+        within(f"{name}.stop", rows["stop"], len(head["stops"]))
+    is_short = parts["samples"]["windows"] == 1 and not left_out
+    expect(("group_samples" in parts) != is_short, "group_samples is there where samples tell all, or is missing")
+    expected = {column: {(kind, state): value for kind, state, value in db.execute(
+        f"SELECT kind, state, sum({column}) FROM samples WHERE {where} GROUP BY 1, 2") if value}
+        for column in ("weight_ns", "count")}
+    for name in ("samples", "group_samples"):
+        if name not in parts:
+            continue
+        rows = parts[name]["rows"]
+        missing = left_out if name == "samples" else 0
+        expect(sum(rows["count"]) + missing == sum(expected["count"].values()), f"the count of {name} is not SQL's")
+        for column in expected if not missing else ():
+            expect(by(zip(rows["kind"], rows["state"]), rows[column]) == expected[column],
+                   f"the {column} of {name} by kind and state is not SQL's")
+    tids = parts["subjects"]["threads"]["tid"]
+    if left_out and len(set(tids)) == len(tids):
+        weights = dict(db.execute(f"SELECT tid, sum(weight_ns) FROM samples WHERE {where} GROUP BY 1"))
+        rows = parts["samples"]["rows"]
+        kept = by([tids[thread] for thread in rows["thread"]], rows["weight_ns"])
+        expect(all(weights[tid] == weight for tid, weight in kept.items()), "a thread has a part of its samples only")
+        expect(max((weights[tid] for tid in weights if tid not in kept), default=0) <= min(kept.values()),
+               "a thread is left out that has more weight than one that is not")
+    if "group_samples" in parts and not left_out:
+        group_of = [parts["subjects"]["processes"]["group"][process] for process in parts["subjects"]["threads"]["process"]]
+        rows, of_groups = parts["samples"]["rows"], parts["group_samples"]["rows"]
+        if -1 not in rows["thread"]:
+            expect(by([group_of[thread] for thread in rows["thread"]], rows["weight_ns"]) ==
+                   by(of_groups["group"], of_groups["weight_ns"]), "samples of groups are not those of their threads")
 
 
 def check_signals(parts):

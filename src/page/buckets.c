@@ -26,6 +26,19 @@ void buckets_init(struct buckets *buckets, size_t item_size, size_t value_count,
 	hash_init(&buckets->rows, item_size, item_size - value_count * sizeof(s64), limit);
 }
 
+static bool is_one(const struct buckets *buckets)
+{
+	return buckets->windows >= buckets->window_count ||
+	       buckets_next(buckets->windows) == buckets->windows;
+}
+
+void buckets_allow(struct buckets *buckets, size_t most)
+{
+	buckets->most = most;
+	if (is_one(buckets))
+		buckets->rows.max = most;
+}
+
 void buckets_free(struct buckets *buckets)
 {
 	hash_free(&buckets->rows);
@@ -79,6 +92,8 @@ static int coarsen(struct buckets *buckets)
 	hash_free(&buckets->rows);
 	buckets->rows = fewer;
 	buckets->windows = windows;
+	if (buckets->most && is_one(buckets))
+		buckets->rows.max = buckets->most;
 	return 0;
 }
 
@@ -98,8 +113,7 @@ int buckets_add(struct buckets *buckets, void *item)
 		}
 		if (!hash_is_full(&buckets->rows))
 			return -ENOMEM;
-		if (buckets->windows >= buckets->window_count ||
-		    buckets_next(buckets->windows) == buckets->windows)
+		if (is_one(buckets))
 			break;
 		err = coarsen(buckets);
 		if (err)

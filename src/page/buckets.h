@@ -21,6 +21,7 @@ struct buckets {
 	u32 windows;	  /* in a bucket */
 	u32 window_count; /* in all */
 	size_t value_count;
+	size_t most;	 /* rows in one bucket; 0: the limit */
 	size_t max_from; /* values from here on are maxima, not sums */
 	u64 left_out;	 /* rows that found no place even in one bucket */
 	s64 left_value;	 /* sum of their first values */
@@ -30,6 +31,8 @@ struct buckets {
 
 void buckets_init(struct buckets *buckets, size_t item_size, size_t value_count, size_t max_from,
 		  size_t limit, u32 window_count);
+/* Once there is one bucket, so many rows may be in it: more than the limit. */
+void buckets_allow(struct buckets *buckets, size_t most);
 void buckets_free(struct buckets *buckets);
 
 /* An item whose bucket is a window: added to the row with its key. 0 or -ENOMEM. */

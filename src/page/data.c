@@ -159,11 +159,18 @@ u32 page_window_of(const struct page_data *data, u64 ns)
 	return (u32)low;
 }
 
-s32 page_thread_at(const struct page_data *data, u64 tid, u64 start_ns)
+const struct thread *page_find_thread(const struct page_data *data, u64 tid, u64 start_ns)
 {
 	const struct start_place *place = hash_find(&data->by_start, &(u64[]){tid, start_ns});
 
-	return place ? data->thread_at[place->thread] : PAGE_NONE;
+	return place ? &data->digest->threads[place->thread] : NULL;
+}
+
+s32 page_thread_at(const struct page_data *data, u64 tid, u64 start_ns)
+{
+	const struct thread *thread = page_find_thread(data, tid, start_ns);
+
+	return thread ? data->thread_at[thread - data->digest->threads] : PAGE_NONE;
 }
 
 s32 page_tid_at(const struct page_data *data, u32 tid)

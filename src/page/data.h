@@ -14,22 +14,25 @@
 #include "part.h"
 
 /* Bounds, so that a browser opens the page of a large session: limits[] tells what did not fit. */
-#define PAGE_WINDOWS_MAX	100000
-#define PAGE_THREADS_MAX	50000
-#define PAGE_HOST_ROWS_MAX	120000
-#define PAGE_GROUP_ROWS_MAX	250000
-#define PAGE_THREAD_ROWS_MAX	400000
-#define PAGE_BUSIEST_MAX	400 /* threads with shorter buckets, where there are many threads */
-#define PAGE_BUSIEST_ROWS_MAX	250000
-#define PAGE_WAKE_ROWS_MAX	200000
-#define PAGE_NODES_MAX		600000
-#define PAGE_SAMPLE_ROWS_MAX	500000
-#define PAGE_SERIES_MAX		5000
-#define PAGE_VALUE_ROWS_MAX	200000
-#define PAGE_HISTOGRAM_ROWS_MAX 300000
-#define PAGE_TABLE_ROWS_MAX	1000
-#define PAGE_MARKS_MAX		2000
-#define PAGE_TEXT_MAX		(64u << 20)
+#define PAGE_WINDOWS_MAX	    100000
+#define PAGE_THREADS_MAX	    50000
+#define PAGE_HOST_ROWS_MAX	    120000
+#define PAGE_GROUP_ROWS_MAX	    250000
+#define PAGE_THREAD_ROWS_MAX	    400000
+#define PAGE_BUSIEST_MAX	    400 /* threads with shorter buckets, where there are many threads */
+#define PAGE_BUSIEST_ROWS_MAX	    250000
+#define PAGE_WAKE_ROWS_MAX	    200000
+#define PAGE_NODES_MAX		    600000
+#define PAGE_SAMPLE_ROWS_MAX	    500000
+#define PAGE_SAMPLE_ROWS_MOST	    2000000 /* in memory: of these, the heaviest threads stay */
+#define PAGE_GROUP_SAMPLE_ROWS_MAX  800000
+#define PAGE_GROUP_SAMPLE_ROWS_MOST 2000000 /* in one bucket: then stacks are cut */
+#define PAGE_SERIES_MAX		    5000
+#define PAGE_VALUE_ROWS_MAX	    200000
+#define PAGE_HISTOGRAM_ROWS_MAX	    300000
+#define PAGE_TABLE_ROWS_MAX	    1000
+#define PAGE_MARKS_MAX		    2000
+#define PAGE_TEXT_MAX		    (64u << 20)
 
 #define PAGE_NONE (-1) /* as an index: there is none */
 
@@ -83,8 +86,9 @@ struct page_data {
 	struct hash groups;   /* struct page_group */
 	struct hash by_start; /* threads by tid and start: as samples name them */
 
-	struct ledger_time *time; /* these two are page.c's */
+	struct ledger_time *time; /* these three are page.c's */
 	struct stack_tree *tree;
+	struct sample_rows *samples;
 	const char *tabs[PAGE_TABS_MAX]; /* that have a table */
 	size_t tab_count;
 	bool has_series; /* signals have values */
@@ -112,7 +116,8 @@ static inline u64 page_time(const struct page_data *data, u64 ns)
 	return ns > data->digest->start_ns ? ns - data->digest->start_ns : 0;
 }
 
-/* A thread by tid and start, as samples name it: its place in the page, or PAGE_NONE. */
+/* A thread by tid and start, as samples name it, or NULL; its place in the page, or PAGE_NONE. */
+const struct thread *page_find_thread(const struct page_data *data, u64 tid, u64 start_ns);
 s32 page_thread_at(const struct page_data *data, u64 tid, u64 start_ns);
 /* The last thread with this tid likewise, and a process. */
 s32 page_tid_at(const struct page_data *data, u32 tid);

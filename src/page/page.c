@@ -8,6 +8,7 @@
 #include "../base/log.h"
 #include "../store/process_filter.h"
 #include "data.h"
+#include "sample_rows.h"
 #include "stack_tree.h"
 #include "subjects.h"
 #include "template.h"
@@ -46,6 +47,7 @@ static int make_parts(struct page_data *data, const struct page_session *session
 {
 	struct ledger_time time = {0};
 	struct stack_tree tree = {0};
+	struct sample_rows samples = {0};
 	struct digest digest;
 	int err = digest_read(session->db, session->options, &digest);
 
@@ -60,6 +62,7 @@ static int make_parts(struct page_data *data, const struct page_session *session
 	data->file = session->file;
 	data->time = &time;
 	data->tree = &tree;
+	data->samples = &samples;
 	if (!err)
 		err = subjects_find(data);
 	if (!err)
@@ -67,7 +70,10 @@ static int make_parts(struct page_data *data, const struct page_session *session
 	if (!err)
 		err = stack_tree_init(&tree, data);
 	if (!err)
+		err = sample_rows_read(data, &samples);
+	if (!err)
 		err = write_parts(data);
+	sample_rows_free(&samples);
 	stack_tree_free(&tree);
 	ledger_time_free(&time);
 	digest_free(&digest);
@@ -77,8 +83,9 @@ static int make_parts(struct page_data *data, const struct page_session *session
 static void print_parts(const struct page_data *data, const char *prefix, FILE *out)
 {
 	for (int i = 0; i < PART_COUNT; i++)
-		fprintf(out, "<script type=\"text/plain\" data-part=\"%s%s\">%s</script>\n", prefix,
-			parts[i].name, data->parts[i].text);
+		if (!data->parts[i].is_omitted)
+			fprintf(out, "<script type=\"text/plain\" data-part=\"%s%s\">%s</script>\n",
+				prefix, parts[i].name, data->parts[i].text);
 }
 
 static int print_page(const struct page_data *data, const struct page_session *session, FILE *out)

@@ -22,6 +22,7 @@
 struct part {
 	char *text; /* base64, complete after part_end() */
 	size_t size;
+	bool is_omitted; /* by its writer: the page has no such part */
 	/* while it is written */
 	FILE *out;
 	z_stream zip;

@@ -1,64 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The samples by time: threads, states and stacks. */
+/* The parts with samples: of threads, and of groups where those of threads do not tell all. */
 #include "../base/cleanup.h"
-#include "../store/query.h"
-#include "buckets.h"
-#include "stack_tree.h"
-
-/* Opens with its key. */
-struct sample_row {
-	u32 bucket;
-	s32 thread;
-	u32 kind, state;
-	s32 node;
-	u32 stop;
-	/* the key ends here */
-	s64 count, weight_ns;
-};
-
-struct reader {
-	struct page_data *data;
-	struct buckets samples;
-};
-
-static bool is_wanted(const struct digest *digest, sqlite3_stmt *row, u64 kind, u64 state)
-{
-	const struct session_part *part = &digest->options->part;
-
-	if (!session_part_has_pid(part, query_count(row, 1)) ||
-	    !session_part_has_tid(part, query_count(row, 2)))
-		return false;
-	if (part->one_kind && kind != part->kind)
-		return false;
-	return !part->state || profile_state_fits(part->state, digest->state_names[state]);
-}
-
-static int on_sample(sqlite3_stmt *row, void *context)
-{
-	struct reader *reader = context;
-	struct page_data *data = reader->data;
-	s32 window = page_window_at(data, sqlite3_column_int64(row, 0));
-	u64 kind = query_u64(row, 4), state = query_u64(row, 5), stop = query_u64(row, 7);
-	struct sample_row sample;
-	int err;
-
-	kind = kind < PROFILE_KINDS ? kind : PROFILE_KINDS - 1;
-	state = state < STATE_LIMIT ? state : STATE_UNATTRIBUTED;
-	stop = stop < PROFILE_STOPS ? stop : PROFILE_STOPS - 1;
-	if (window == PAGE_NONE || !is_wanted(data->digest, row, kind, state))
-		return 0;
-	sample = (struct sample_row){
-		.bucket = (u32)window,
-		.thread = page_thread_at(data, query_count(row, 2), query_count(row, 3)),
-		.kind = (u32)kind,
-		.state = (u32)state,
-		.stop = (u32)stop,
-		.count = (s64)query_count(row, 8),
-		.weight_ns = (s64)query_count(row, 9),
-	};
-	err = stack_tree_add(data, query_u64(row, 6), sample.stop, &sample.node);
-	return err ? err : buckets_add(&reader->samples, &sample);
-}
+#include "sample_rows.h"
 
 /* By node, so that equal numbers stand together: they deflate well. */
 static int compare(const void *a, const void *b)
@@ -67,18 +10,19 @@ static int compare(const void *a, const void *b)
 
 	if (x->node != y->node)
 		return x->node < y->node ? -1 : 1;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
+	if (x->subject != y->subject)
+		return x->subject < y->subject ? -1 : 1;
 	if (x->bucket != y->bucket)
 		return x->bucket < y->bucket ? -1 : 1;
 	return x->state < y->state ? -1 : x->state > y->state;
 }
 
-int page_write_samples(struct page_data *data, struct part *part)
+static void write_rows(struct page_data *data, struct part *part, struct buckets *rows,
+		       const char *subject)
 {
-	static const struct column columns[] = {
+	const struct column columns[] = {
 		COLUMN("node+", struct sample_row, node),
-		COLUMN("thread", struct sample_row, thread),
+		COLUMN(subject, struct sample_row, subject),
 		COLUMN("bucket", struct sample_row, bucket),
 		COLUMN("kind", struct sample_row, kind),
 		COLUMN("state", struct sample_row, state),
@@ -86,24 +30,35 @@ int page_write_samples(struct page_data *data, struct part *part)
 		COLUMN("count", struct sample_row, count),
 		COLUMN("weight_ns", struct sample_row, weight_ns),
 	};
-	struct reader reader = {.data = data};
-	int err;
 
-	buckets_init(&reader.samples, sizeof(struct sample_row), 2, 2, PAGE_SAMPLE_ROWS_MAX,
-		     (u32)data->window_count);
-	err = query_table(data->db, "samples",
-			  "window, pid, tid, thread_start_ns, kind, state, stack, stop, count, "
-			  "weight_ns",
-			  NULL, on_sample, &reader);
-	if (!err) {
-		buckets_sort(&reader.samples, compare);
-		page_write_bucket(data, part, reader.samples.windows);
-		part_columns(part, columns, ARRAY_SIZE(columns), reader.samples.rows.items,
-			     sizeof(struct sample_row), reader.samples.rows.count);
-		part_text(part, "}");
-		page_limit(data, "samples", reader.samples.rows.count, PAGE_SAMPLE_ROWS_MAX,
-			   reader.samples.left_out, "rows");
+	buckets_sort(rows, compare);
+	page_write_bucket(data, part, rows->windows);
+	part_columns(part, columns, ARRAY_SIZE(columns), rows->rows.items,
+		     sizeof(struct sample_row), rows->rows.count);
+	part_text(part, "}");
+}
+
+int page_write_group_samples(struct page_data *data, struct part *part)
+{
+	struct sample_rows *samples = data->samples;
+
+	if (samples->threads.windows == 1 && !samples->left_out) {
+		part->is_omitted = true;
+		return 0;
 	}
-	buckets_free(&reader.samples);
-	return err;
+	write_rows(data, part, &samples->groups, "group");
+	page_limit(data, "group_samples", samples->groups.rows.count, PAGE_GROUP_SAMPLE_ROWS_MOST,
+		   samples->cut, "samples: their time is there, without a stack");
+	return 0;
+}
+
+int page_write_samples(struct page_data *data, struct part *part)
+{
+	struct sample_rows *samples = data->samples;
+
+	write_rows(data, part, &samples->threads, "thread");
+	page_limit(data, "samples", samples->threads.rows.count, PAGE_SAMPLE_ROWS_MAX,
+		   samples->left_out,
+		   "samples of single threads, those with the least: they are in their groups");
+	return 0;
 }

@@ -31,10 +31,24 @@ part_is_right() {
 }
 check "a part of a session has the sums of its windows" part_is_right
 
+# 2,000 threads with 300 stacks each have too many rows for any bucket; their groups have not.
+add_samples() {
+	python3 - "$dir/many.dwell" <<-'END'
+		import sqlite3, sys
+		db = sqlite3.connect(sys.argv[1])
+		stacks = db.execute("SELECT DISTINCT stack, stop FROM samples WHERE kind = 0 ORDER BY 1 LIMIT 300").fetchall()
+		threads = db.execute("SELECT pid, process_start_ns, tid, start_ns FROM threads WHERE is_kernel = 0").fetchall()
+		db.executemany("INSERT INTO samples (window, pid, process_start_ns, tid, thread_start_ns, kind, state, stack, stop, count,"
+		               " weight_ns) VALUES (?, ?, ?, ?, ?, 0, 0, ?, ?, 1, ?)",
+		               ((i % 150, *thread, *stack, 1000 + thread[2]) for thread in threads for i, stack in enumerate(stacks)))
+		db.commit()
+	END
+}
+
 # A session with more rows than a page has: longer buckets, the same sums.
 many_rows() {
 	python3 tests/generate_session.py "$dir/many.dwell" --seconds 150 --threads 2000 --stacks 500 --active 1000 >/dev/null &&
-		is_right many && python3 - "$dir/many.html" <<-'END'
+		add_samples && is_right many && python3 - "$dir/many.html" <<-'END'
 		import sys
 		sys.path.insert(0, "tests")
 		import page_parts
@@ -44,6 +58,18 @@ many_rows() {
 		END
 }
 check "a session with more rows than a page has keeps its sums" many_rows
+many_samples() {
+	python3 - "$dir/many.html" <<-'END'
+		import sys
+		sys.path.insert(0, "tests")
+		import page_parts
+		parts = page_parts.parts(sys.argv[1])
+		assert len(parts["samples"]["rows"]["node"]) <= 500000, "too many rows of samples"
+		assert [limit for limit in parts["head"]["limits"] if limit["part"] == "samples"], "all fit: insert more"
+		assert parts["group_samples"]["windows"] == 1, "the buckets of groups are longer than a window"
+	END
+}
+check "samples that find no room by thread are complete by group" many_samples
 
 # Of the thread that is silent from the middle of window 0 to the end of window 10: half a window, then ten whole ones.
 silence_is_spread() {

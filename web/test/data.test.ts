@@ -2,12 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateSync } from "node:zlib";
-import { addUp } from "../src/data/call_tree";
+import { addUp, weigh } from "../src/data/call_tree";
 import { decodeColumns, offsetsByKey, orderByKey } from "../src/data/columns";
 import { decodeBase64, inflateBytes } from "../src/data/inflate";
 import { percentile, slotError } from "../src/data/percentiles";
+import type { Session, Stacks } from "../src/data/session";
 import { foldKeys, StateRows } from "../src/data/state_rows";
 import { bucketAt, bucketsIn, nearestEdge, TimeGrid } from "../src/data/time_grid";
+import { emptySelection, type Selection, type Subject } from "../src/selection";
 
 test("a part is base64 of a zlib stream of UTF-8", async () => {
 	const text = JSON.stringify({ strings: ["", "naïve <script>", "日本"] });
@@ -101,4 +103,37 @@ test("percentiles lie in their slot, and not above the maximum", () => {
 
 test("a call has the time of all that it called", () => {
 	assert.deepEqual([...addUp([-1, 0, 1, 0, -1], Float64Array.of(1, 2, 4, 8, 16))], [15, 6, 4, 8, 16]);
+});
+
+test("samples weigh by thread or by group, in a window and without the kernel's own", () => {
+	const session = {
+		states: 2,
+		head: { kinds: ["cpu", "blocked"], stops: [{ complete: true }] },
+		thread: { kernel: Int32Array.of(0, 0, 1) },
+		group: { kernel: Int32Array.of(0, 1) },
+		threadMask: ({ kind, index }: Subject) =>
+			kind === "host" ? null : Uint8Array.from([0, 1, 2], (t) => Number(t === index)),
+		groupMask: ({ kind, index }: Subject) =>
+			kind === "host" ? null : Uint8Array.from([0, 1], (g) => Number(g === index)),
+		bucketsOf: (selection: Selection, edges: Float64Array) => bucketsIn(edges, selection.window),
+		shownStates: () => Uint8Array.of(1, 1),
+	} as unknown as Session;
+	const stacks = { nodes: 2 } as Stacks;
+	const values = { kind: [0, 0, 0], state: [0, 1, 0], stop: [0, 0, 0], count: [1, 2, 4], weight_ns: [10, 20, 40] };
+	const rows = (owner: string, edges: number[], bucket: number[], of: number[]) => ({
+		edges: Float64Array.from(edges),
+		rows: decodeColumns({ "node+": [0, 1, 0], bucket, [owner]: of, ...values }),
+		count: 3,
+	});
+	const byThread = rows("thread", [0, 2_000], [0, 0, 0], [0, 1, 2]);
+	const byGroup = rows("group", [0, 1_000, 2_000], [0, 1, 1], [0, 0, 1]);
+	const sum = (samples: typeof byThread, change: Partial<Selection>) =>
+		weigh(session, stacks, samples, { ...emptySelection(), ...change }, () => true);
+	const late: [number, number] = [1_000, 2_000];
+	assert.deepEqual([...sum(byGroup, {}).self], [10, 20]);
+	assert.deepEqual([...sum(byThread, {}).self], [10, 20]);
+	assert.equal(sum(byGroup, { options: { kernel: "shown" } }).sum, 70);
+	assert.deepEqual([...sum(byGroup, { window: late }).self], [0, 20]);
+	assert.equal(sum(byGroup, { window: late, subject: { kind: "group", index: 1 } }).samples, 4);
+	assert.equal(sum(byThread, { subject: { kind: "thread", index: 1 } }).sum, 20);
 });

@@ -15,7 +15,10 @@ export interface Weights {
 	incomplete: number;
 }
 
-/** Weights by node of the selection, for samples of the kinds and states that `wanted` accepts. */
+/**
+ * Weights by node of the selection, for samples of the kinds and states that `wanted` accepts; by thread, or by group
+ * (Session.loadSamples() knows which).
+ */
 export function weigh(
 	session: Session,
 	stacks: Stacks,
@@ -24,12 +27,13 @@ export function weigh(
 	wanted: (kind: number, state: number) => boolean,
 ): Weights {
 	const self = new Float64Array(stacks.nodes);
-	const { thread, bucket, kind, state, node, count, weight_ns: weight, stop } = samples.rows;
-	const mask = session.threadMask(selection.subject);
+	const { group, thread, bucket, kind, state, node, count, weight_ns: weight, stop } = samples.rows;
+	const owner = group ?? thread;
+	const mask = group ? session.groupMask(selection.subject) : session.threadMask(selection.subject);
 	const [from, to] = session.bucketsOf(selection, samples.edges);
 	const states = session.shownStates(selection);
 	const withKernel = showsKernel(selection);
-	const kernel = session.thread.kernel;
+	const kernel = group ? session.group.kernel : session.thread.kernel;
 	// By kind and state, 1 if wanted: asked once each, not once a row.
 	const kinds = session.head.kinds.length + 1;
 	const accepted = Uint8Array.from({ length: kinds * session.states }, (_, i) =>
@@ -38,7 +42,7 @@ export function weigh(
 	const result: Weights = { self, sum: 0, samples: 0, withoutStack: 0, incomplete: 0 };
 	for (let i = 0; i < samples.count; i++) {
 		if (bucket[i] < from || bucket[i] >= to || !accepted[kind[i] * session.states + state[i]]) continue;
-		if (mask ? thread[i] < 0 || !mask[thread[i]] : !withKernel && thread[i] >= 0 && kernel?.[thread[i]])
+		if (mask ? owner[i] < 0 || !mask[owner[i]] : !withKernel && owner[i] >= 0 && kernel?.[owner[i]])
 			continue;
 		result.sum += weight[i];
 		result.samples += count[i];

@@ -156,8 +156,15 @@ export class Session {
 		return this.once("wakes", () => this.rows("wakes"));
 	}
 
-	loadSamples(): Promise<Rows | undefined> {
-		return this.once("samples", () => this.rows("samples"));
+	/** The part with a subject's samples: by group, complete and in shorter steps, where the page has that; else by thread. */
+	samplesPart(subject: Subject): string {
+		const isByGroup = !this.needsThreads(subject) && this.has("group_samples");
+		return isByGroup ? "group_samples" : "samples";
+	}
+
+	loadSamples(subject: Subject): Promise<Rows | undefined> {
+		const name = this.samplesPart(subject);
+		return this.once(name, () => this.rows(name));
 	}
 
 	loadStacks(): Promise<Stacks | undefined> {
@@ -292,6 +299,14 @@ export class Session {
 			else for (let t = 0; t < mask.length; t++) mask[t] = parent[t] === subject.index ? 1 : 0;
 			return mask;
 		});
+	}
+
+	/** Which groups are the subject, of a group or the host; null is all. */
+	groupMask(subject: Subject): Uint8Array | null {
+		if (subject.kind === "host") return null;
+		const mask = new Uint8Array(this.count("group"));
+		if (subject.kind === "group") mask[subject.index] = 1;
+		return mask;
 	}
 
 	/** True for the kernel's own threads, and groups of them. */

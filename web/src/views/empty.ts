@@ -31,7 +31,7 @@ export function stepNote(selection: Selection, edges: Float64Array, what: string
 /** What a part left out, or in which steps its time is: limits are stated where they matter. */
 export function limitNote(head: Head, ...parts: string[]): HTMLElement | null {
 	const texts = head.limits
-		.filter((limit) => parts.includes(limit.part) && limit.left_out > 0)
+		.filter((limit) => parts.includes(limit.part.split(".")[0]) && limit.left_out > 0)
 		.map((limit) => `${count(limit.left_out)} ${limit.text}`);
 	return texts.length ? h("p", { class: "note" }, `Not in this page: ${texts.join("; ")}.`) : null;
 }

@@ -14,7 +14,7 @@ import {
 	type Comparison,
 	type Weights,
 } from "../data/call_tree";
-import { isBusyOnly, showsKernel, type Session, type Stacks } from "../data/session";
+import { isBusyOnly, showsKernel, type Rows, type Session, type Stacks } from "../data/session";
 import { count, duration, percent, sampleError } from "../format";
 import { HOST, type Selection } from "../selection";
 import { Choice, fill, h } from "../ui/dom";
@@ -46,10 +46,16 @@ function kindOf(session: Session, selection: Selection): string {
 
 async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	const { session, store, baseline } = page;
-	const [stacks, samples] = await Promise.all([session.loadStacks(), session.loadSamples()]);
-	if (!stacks || !samples || !stacks.nodes) return null;
+	const firstPart = session.samplesPart(store.current.subject);
+	const [stacks, firstSamples] = await Promise.all([
+		session.loadStacks(),
+		session.loadSamples(store.current.subject),
+	]);
+	if (!stacks || !firstSamples || !stacks.nodes) return null;
+	let samples: Rows = firstSamples;
+	const loaded = new Map<string, Rows>([[firstPart, samples]]);
 	const [baseStacks, baseSamples] = baseline
-		? await Promise.all([baseline.loadStacks(), baseline.loadSamples()])
+		? await Promise.all([baseline.loadStacks(), baseline.loadSamples(HOST)])
 		: [undefined, undefined];
 	const hasBaseline = Boolean(baseline && baseStacks && baseSamples);
 
@@ -166,14 +172,14 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	function weighAll(selection: Selection, mode: string): void {
 		if (mode === "state") {
 			const states = session.head.states.filter(
-				(state) => samples && hasState(samples.rows.state, state.id),
+				(state) => hasState(samples.rows.state, state.id),
 			);
 			const made = states.map((state) => ({
 				state,
 				weight: weigh(
 					session,
 					stacks as Stacks,
-					samples as never,
+					samples,
 					selection,
 					(_, id) => id === state.id,
 				),
@@ -190,7 +196,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 			}));
 			return;
 		}
-		const weight = weigh(session, stacks!, samples!, selection, wants(mode));
+		const weight = weigh(session, stacks!, samples, selection, wants(mode));
 		const title = KINDS.find(([id]) => id === mode)?.[1] ?? mode;
 		weights = [weight];
 		layers = [
@@ -230,7 +236,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 
 	function change(selection: Selection): Float64Array | null {
 		if (!comparison) return null;
-		const seconds = session.coveredNs(selection, samples!.edges) / 1e9;
+		const seconds = session.coveredNs(selection, samples.edges) / 1e9;
 		const perSample = weights[0].sum / seconds / Math.max(1, weights[0].samples);
 		return Float64Array.from(layers[0].total, (ns, node) =>
 			changeOf(ns / seconds, perSample, comparison!.base[node], comparison!.perSample),
@@ -272,7 +278,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		if (flame.hidden) parts.push(`${count(flame.hidden)} boxes are not drawn`);
 		summary.textContent =
 			sum > 0
-				? `${parts.join(" · ")}. ${stepNote(selection, samples!.edges, "Samples")} Click a box to zoom.`
+				? `${parts.join(" · ")}. ${stepNote(selection, samples.edges, "Samples")} Click a box to zoom.`
 				: "No samples of this kind in the selection.";
 	}
 
@@ -286,7 +292,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 			stacks!.nodes,
 		);
 		const table = functionTable(page, stacks!, self, total, sumOf(layers), selection);
-		fill(functionsBox, table, limitNote(session.head, "stacks", "samples"));
+		fill(functionsBox, table, limitNote(session.head, "stacks", session.samplesPart(selection.subject)));
 	}
 
 	function draw(selection: Selection): void {
@@ -338,7 +344,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 			["self", `${duration(own)} · ${percent(own / all)}`],
 		];
 		if (comparison) {
-			const seconds = session.coveredNs(store.current, samples!.edges) / 1e9;
+			const seconds = session.coveredNs(store.current, samples.edges) / 1e9;
 			lines.push(
 				["for each second", duration(total / seconds)],
 				["in the baseline", duration(comparison.base[box.node])],
@@ -368,7 +374,24 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 			});
 	});
 
-	return { update: draw, redraw: () => draw(store.current) };
+	/** Samples by thread are read when a process or a thread is selected. */
+	function update(selection: Selection): void {
+		const part = session.samplesPart(selection.subject);
+		const rows = loaded.get(part);
+		if (rows) {
+			samples = rows;
+			draw(selection);
+			return;
+		}
+		summary.textContent = "Reading the samples of threads …";
+		void session.loadSamples(selection.subject).then((found) => {
+			if (!found) return;
+			loaded.set(part, found);
+			update(store.current);
+		});
+	}
+
+	return { update, redraw: () => update(store.current) };
 }
 
 function functionName(session: Session, stacks: Stacks, node: number): string {
