@@ -20,8 +20,8 @@
 
 #define DIFF_RUNS_MAX	   64  /* sessions of both sides */
 #define DIFF_BINS_MAX	   256 /* of all runs: a bin is one window, or several neighbouring ones */
-#define DIFF_LINES_MAX	   20000
-#define DIFF_LATENCIES_MAX 256 /* series with histograms: up to 0.7 MB each */
+#define DIFF_LINES_MAX	   60000 /* 2 KiB each */
+#define DIFF_LATENCIES_MAX 256	 /* series with histograms: up to 0.7 MB each */
 #define DIFF_WARNINGS_MAX  32
 #define DIFF_TEXT_BYTES	   512
 #define DIFF_SENTENCES	   3
@@ -178,7 +178,7 @@ struct diff {
 	struct diff_bin bins[DIFF_BINS_MAX];
 	size_t bin_count;
 	size_t latency_count;
-	u64 lines_no_room; /* values of lines beyond the limit */
+	double no_room[DIFF_TABLES]; /* of lines beyond the limit: ns, or events of series */
 	struct diff_warning warnings[DIFF_WARNINGS_MAX];
 	size_t warning_count;
 	bool is_refused;

@@ -250,6 +250,35 @@ static void compare_builds(struct diff *diff)
 		warn(diff, false, "%zu more files are of another build", differ - BUILDS_NAMED);
 }
 
+/* Which lines there was no room for, and how much they are: these are not tested. */
+static void warn_of_no_room(struct diff *diff)
+{
+	static const char *const lines[DIFF_TABLES] = {
+		[DIFF_LEDGER] = "states",
+		[DIFF_SERVICE] = "states of services",
+		[DIFF_PROCESS] = "states of processes",
+		[DIFF_THREAD] = "threads",
+		[DIFF_FUNCTION] = "functions",
+		[DIFF_STACK] = "stacks",
+		[DIFF_CALL] = "system calls of processes",
+		[DIFF_COUNT] = "series of signals",
+	};
+
+	for (u32 table = 0; table < DIFF_TABLES; table++) {
+		if (!lines[table] || diff->no_room[table] <= 0)
+			continue;
+		if (table == DIFF_COUNT)
+			warn(diff, false,
+			     "there is room for %d lines: %s with %.0f events are not tested",
+			     DIFF_LINES_MAX, lines[table], diff->no_room[table]);
+		else
+			warn(diff, false,
+			     "there is room for %d lines: %s with %.3f s, of both sides, are not "
+			     "tested",
+			     DIFF_LINES_MAX, lines[table], diff->no_room[table] / 1e9);
+	}
+}
+
 void diff_check_fairness(struct diff *diff)
 {
 	compare_texts(diff);
@@ -259,7 +288,5 @@ void diff_check_fairness(struct diff *diff)
 	compare_others(diff);
 	compare_durations(diff);
 	compare_builds(diff);
-	if (diff->lines_no_room)
-		warn(diff, false, "%" PRIu64 " values are of lines beyond the limit of %d",
-		     (uint64_t)diff->lines_no_room, DIFF_LINES_MAX);
+	warn_of_no_room(diff);
 }

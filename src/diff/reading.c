@@ -30,7 +30,15 @@ u32 reading_column(struct reading *reading, sqlite3_stmt *row, int column)
 	return reading_text(reading, text);
 }
 
-struct diff_line *reading_line(struct reading *reading, const struct diff_key *key, int *err)
+/* Times once: a function's own, not the total too; of calls the time, not how often. */
+static bool is_counted(const struct diff_key *key)
+{
+	return key->measure == DIFF_TIME || key->measure == DIFF_SELF ||
+	       (key->measure == DIFF_TIMES && key->table == DIFF_COUNT);
+}
+
+struct diff_line *reading_line(struct reading *reading, const struct diff_key *key, double value,
+			       int *err)
 {
 	struct diff *diff = reading->diff;
 	struct diff_line *line = hash_add(&diff->lines, key);
@@ -40,10 +48,19 @@ struct diff_line *reading_line(struct reading *reading, const struct diff_key *k
 	if (line && line->values)
 		return line;
 	if (!line && hash_is_full(&diff->lines))
-		diff->lines_no_room++;
+		diff->no_room[key->table] += is_counted(key) ? value : 0;
 	else
 		*err = -ENOMEM;
 	return NULL;
+}
+
+u32 reading_line_number(struct reading *reading, const struct diff_key *key, double value, int *err)
+{
+	const struct diff_line *line = reading_line(reading, key, value, err);
+
+	if (!line)
+		return *err ? 0 : READING_NO_ROOM;
+	return 1 + (u32)(line - (struct diff_line *)reading->diff->lines.items);
 }
 
 const struct reading_process *reading_process(const struct reading *reading, u64 pid, u64 start_ns)

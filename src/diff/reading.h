@@ -17,6 +17,7 @@ struct reading_process {
 	u64 pid, start_ns; /* the key */
 	u32 comm, service;
 	bool is_kernel;
+	u32 group; /* of the ledger: 1 + index; 0: not looked up yet */
 };
 
 struct reading_thread {
@@ -28,6 +29,7 @@ struct reading_thread {
 	s64 last_window; /* of its rows in the ledger so far */
 	s64 span_first;	 /* its row of last_window covers from here on */
 	bool has_row;
+	u32 line; /* number; 0: not looked up yet */
 };
 
 struct reading {
@@ -49,8 +51,20 @@ int reading_bin(const struct reading *reading, s64 window);
 u32 reading_text(struct reading *reading, const char *text);
 u32 reading_column(struct reading *reading, sqlite3_stmt *row, int column);
 
-/* The line of this key, new or not; NULL: no more room, which is counted, or *err is -ENOMEM. */
-struct diff_line *reading_line(struct reading *reading, const struct diff_key *key, int *err);
+/*
+ * The line of this key, new or not; NULL: no more room, or *err is -ENOMEM. value is what it is
+ * asked for: without room, that is counted.
+ */
+struct diff_line *reading_line(struct reading *reading, const struct diff_key *key, double value,
+			       int *err);
+
+/*
+ * The same as a number that stays valid, for loops over rows: 1 + the line's index, or
+ * READING_NO_ROOM, of which the caller counts all but the first value; 0: *err.
+ */
+#define READING_NO_ROOM (~0U)
+u32 reading_line_number(struct reading *reading, const struct diff_key *key, double value,
+			int *err);
 
 /* By pid and start; NULL: not known. */
 const struct reading_process *reading_process(const struct reading *reading, u64 pid, u64 start_ns);

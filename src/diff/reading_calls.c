@@ -72,7 +72,7 @@ static int add(struct reading *reading, struct diff_key *key, enum diff_measure 
 	int err = 0;
 
 	key->measure = measure;
-	line = reading_line(reading, key, &err);
+	line = reading_line(reading, key, (double)value, &err);
 	if (line)
 		line->values[bin] += (double)value;
 	return err;
