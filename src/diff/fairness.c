@@ -265,17 +265,21 @@ static void warn_of_no_room(struct diff *diff)
 	};
 
 	for (u32 table = 0; table < DIFF_TABLES; table++) {
-		if (!lines[table] || diff->no_room[table] <= 0)
+		double amount = diff->no_room[table];
+
+		if (!lines[table] || amount <= 0)
 			continue;
 		if (table == DIFF_COUNT)
+			warn(diff, false, "no room for some %s: %.0f events are not tested",
+			     lines[table], amount);
+		else if (diff->left_out[table])
 			warn(diff, false,
-			     "there is room for %d lines: %s with %.0f events are not tested",
-			     DIFF_LINES_MAX, lines[table], diff->no_room[table]);
+			     "the smallest %s, %zu lines with %.3f s in both sides, are not tested",
+			     lines[table], diff->left_out[table], amount / 1e9);
 		else
 			warn(diff, false,
-			     "there is room for %d lines: %s with %.3f s, of both sides, are not "
-			     "tested",
-			     DIFF_LINES_MAX, lines[table], diff->no_room[table] / 1e9);
+			     "no room for some %s: %.3f s in both sides are not tested",
+			     lines[table], amount / 1e9);
 	}
 }
 

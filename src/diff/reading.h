@@ -7,6 +7,7 @@
 #ifndef DWELL_DIFF_READING_H
 #define DWELL_DIFF_READING_H
 
+#include "../store/query.h"
 #include "../store/windows.h"
 #include "diff.h"
 
@@ -40,9 +41,20 @@ struct reading {
 	s64 first_id;
 	size_t start_count;
 	struct hash processes, threads;
+	bool is_survey; /* of sums over all windows, as one bin: survey.c */
 };
 
 #define READING_WINDOWS_MAX 1000000
+
+void reading_init_tasks(struct reading *reading);
+void reading_free_tasks(struct reading *reading);
+
+/*
+ * Rows of a table by window; in a survey the sums of it, in a window 0. columns without the window,
+ * which is put first. sums: the name of the sums, without "_sums".
+ */
+int reading_rows(struct reading *reading, const char *table, const char *sums, const char *columns,
+		 query_row_fn *on_row, void *context);
 
 /* The bin of a window, or -1 if it is not in the part that is compared. */
 int reading_bin(const struct reading *reading, s64 window);

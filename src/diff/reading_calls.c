@@ -117,9 +117,9 @@ int reading_calls(struct reading *reading)
 	if (!err)
 		err = query_table(reading->db, "syscalls", "call, name", NULL, on_name, &reader);
 	if (!err)
-		err = query_table(reading->db, "calls",
-				  "window, thread_tid, thread_start_ns, call, count, total_ns",
-				  NULL, on_call, &reader);
+		err = reading_rows(reading, "calls", "calls",
+				   "thread_tid, thread_start_ns, call, count, total_ns", on_call,
+				   &reader);
 	hash_free(&reader.identities);
 	hash_free(&reader.names);
 	return err;

@@ -310,8 +310,8 @@ int reading_ledger(struct reading *reading)
 	if (!err)
 		err = query_table(reading->db, "cpus", "window, use, ns", NULL, on_cpu, &reader);
 	if (!err)
-		err = query_table(reading->db, "ledger", "window, thread, state, ns", NULL,
-				  on_ledger, &reader);
+		err = reading_rows(reading, "ledger", "ledger", "thread, state, ns", on_ledger,
+				   &reader);
 	hash_free(&reader.groups);
 	return err;
 }

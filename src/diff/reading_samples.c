@@ -198,7 +198,9 @@ static int find_lines(struct samples_reader *reader, struct sample_lines *of)
 		lines->seen = reader->stack_number;
 		err = find_function_line(reader, of, steps[i].function, DIFF_TOTAL);
 	}
-	return err ? err : find_stack_line(reader, of, steps + own, count - own);
+	if (err || reader->reading->is_survey) /* texts of all stacks would be too many */
+		return err;
+	return find_stack_line(reader, of, steps + own, count - own);
 }
 
 /* Rows come by window: what a bin has is added to its lines once. */
@@ -271,16 +273,19 @@ static int on_sample(sqlite3_stmt *row, void *context)
 
 static int read_rows(struct samples_reader *reader)
 {
+	size_t most = reader->reading->diff->lines.max;
 	int err;
 
 	reader->functions = calloc(reader->profile.functions.count + 1, sizeof(*reader->functions));
-	reader->now = calloc(DIFF_LINES_MAX, sizeof(*reader->now));
-	reader->touched = calloc(DIFF_LINES_MAX, sizeof(*reader->touched));
+	reader->now = calloc(most, sizeof(*reader->now));
+	reader->touched = calloc(most, sizeof(*reader->touched));
 	if (!reader->functions || !reader->now || !reader->touched)
 		return -ENOMEM;
-	err = query_table(reader->reading->db, "samples",
-			  "window, pid, process_start_ns, kind, stack, stop, count, weight_ns",
-			  NULL, on_sample, reader);
+	err = reading_rows(reader->reading, "samples", "stack",
+			   reader->reading->is_survey
+				   ? "0, 0, kind, stack, 0, count, weight_ns"
+				   : "pid, process_start_ns, kind, stack, stop, count, weight_ns",
+			   on_sample, reader);
 	if (!err)
 		finish_bin(reader);
 	return err;
