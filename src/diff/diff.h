@@ -21,6 +21,7 @@
 #define DIFF_RUNS_MAX	   64  /* sessions of both sides */
 #define DIFF_BINS_MAX	   256 /* of all runs: a bin is one window, or several neighbouring ones */
 #define DIFF_LINES_MAX	   40000 /* 2 KiB each */
+#define DIFF_LARGEST	   4000	 /* of a table, where there are too many lines */
 #define DIFF_LATENCIES_MAX 256	 /* series with histograms: up to 0.7 MB each */
 #define DIFF_WARNINGS_MAX  32
 #define DIFF_TEXT_BYTES	   512

@@ -274,8 +274,9 @@ static void warn_of_no_room(struct diff *diff)
 			     lines[table], amount);
 		else if (diff->left_out[table])
 			warn(diff, false,
-			     "the smallest %s, %zu lines with %.3f s in both sides, are not tested",
-			     lines[table], diff->left_out[table], amount / 1e9);
+			     "of %s the %d largest lines are compared; the other %zu, with %.3f s "
+			     "in both sides, are not",
+			     lines[table], DIFF_LARGEST, diff->left_out[table], amount / 1e9);
 		else
 			warn(diff, false,
 			     "no room for some %s: %.3f s in both sides are not tested",

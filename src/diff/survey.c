@@ -12,7 +12,7 @@
 #include "reading.h"
 
 #define SURVEY_LINES_MAX 300000
-#define KEPT_PER_TABLE	 2500 /* many times of what is tested */
+#define KEPT_MAX	 20000
 
 /* Stacks are bounded by themselves; series come last, and are few. */
 static bool is_surveyed(u32 table)
@@ -79,6 +79,7 @@ static int mark_largest(struct diff *diff)
 {
 	struct diff_line **order = calloc(diff->lines.count + 1, sizeof(struct diff_line *));
 	size_t seen[DIFF_TABLES] = {0};
+	size_t most = diff->lines.count > KEPT_MAX ? DIFF_LARGEST : KEPT_MAX;
 
 	if (!order)
 		return -ENOMEM;
@@ -88,13 +89,14 @@ static int mark_largest(struct diff *diff)
 	for (size_t i = 0; i < diff->lines.count; i++) {
 		u32 table = order[i]->key.table;
 
-		order[i]->is_tested = seen[table]++ < KEPT_PER_TABLE && is_surveyed(table);
+		order[i]->is_tested = seen[table]++ < most && is_surveyed(table);
 	}
 	for (u32 table = 0; table < DIFF_TABLES; table++) {
-		diff->is_closed[table] = is_surveyed(table) && (seen[table] > KEPT_PER_TABLE ||
-								hash_is_full(&diff->lines));
-		diff->left_out[table] =
-			seen[table] > KEPT_PER_TABLE ? seen[table] - KEPT_PER_TABLE : 0;
+		bool is_over = is_surveyed(table) && seen[table] > most;
+
+		diff->is_closed[table] =
+			is_over || (is_surveyed(table) && hash_is_full(&diff->lines));
+		diff->left_out[table] = is_over ? seen[table] - most : 0;
 	}
 	free(order);
 	return 0;
