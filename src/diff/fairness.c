@@ -270,7 +270,7 @@ static void warn_of_no_room(struct diff *diff)
 		if (!lines[table] || amount <= 0)
 			continue;
 		if (table == DIFF_COUNT)
-			warn(diff, false, "no room for some %s: %.0f events are not tested",
+			warn(diff, false, "there are too many %s: %.0f events are not compared",
 			     lines[table], amount);
 		else if (diff->left_out[table])
 			warn(diff, false,
@@ -279,7 +279,7 @@ static void warn_of_no_room(struct diff *diff)
 			     lines[table], DIFF_LARGEST, diff->left_out[table], amount / 1e9);
 		else
 			warn(diff, false,
-			     "no room for some %s: %.3f s in both sides are not tested",
+			     "there are too many %s: %.3f s in both sides are not compared",
 			     lines[table], amount / 1e9);
 	}
 }
