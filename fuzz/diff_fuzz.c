@@ -24,6 +24,10 @@ static void compare(sqlite3 *db, const char *per, size_t run_count)
 	if (!err)
 		err = diff_init(&diff, &options);
 	for (size_t i = 0; !err && i < run_count; i++)
+		err = diff_survey(&diff, db, i >= run_count / 2, "session");
+	if (!err)
+		err = diff_choose(&diff);
+	for (size_t i = 0; !err && i < run_count; i++)
 		err = diff_read(&diff, db, i >= run_count / 2, "session", 0,
 				i % 2 ? 1000000000 : 0);
 	if (!err)

@@ -171,7 +171,8 @@ static int parse(int argc, char **argv, struct options *options)
 
 /* --- in the process without privileges --- */
 
-static int read_all(const struct options *options, struct diff *diff)
+/* One step over all sessions: 0 or -errno, told. */
+static int read_all(const struct options *options, struct diff *diff, bool is_survey)
 {
 	int err = 0;
 
@@ -183,8 +184,12 @@ static int read_all(const struct options *options, struct diff *diff)
 				       &session);
 		if (err)
 			return err;
-		err = diff_read(diff, session_db(session), argument->side, argument->path,
-				argument->from_ns, argument->to_ns);
+		if (is_survey)
+			err = diff_survey(diff, session_db(session), argument->side,
+					  argument->path);
+		else
+			err = diff_read(diff, session_db(session), argument->side, argument->path,
+					argument->from_ns, argument->to_ns);
 		session_close(session);
 	}
 	return err;
@@ -205,7 +210,11 @@ static int compare(const void *context)
 	int err = diff_init(&diff, &options->diff), status;
 
 	if (!err)
-		err = read_all(options, &diff);
+		err = read_all(options, &diff, true);
+	if (!err)
+		err = diff_choose(&diff);
+	if (!err)
+		err = read_all(options, &diff, false);
 	if (!err)
 		err = diff_judge(&diff);
 	if (err == -EPERM && diff.is_refused)

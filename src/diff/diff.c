@@ -154,14 +154,11 @@ int diff_read(struct diff *diff, sqlite3 *db, int side, const char *name, u64 fr
 	diff->run_count++;
 	*run = (struct diff_run){
 		.side = side, .name = name, .from_ns = from_ns, .to_ns = to_ns, .least_covered = 1};
-	hash_init(&reading.processes, sizeof(struct reading_process), 2 * sizeof(u64),
-		  READING_TASKS_MAX);
-	hash_init(&reading.threads, sizeof(struct reading_thread), sizeof(u64), READING_TASKS_MAX);
+	reading_init_tasks(&reading);
 	for (size_t i = 0; !err && i < sizeof(parts) / sizeof(parts[0]); i++)
 		err = parts[i](&reading);
 	free(reading.starts);
-	hash_free(&reading.processes);
-	hash_free(&reading.threads);
+	reading_free_tasks(&reading);
 	if (!err && diff->strings.was_short)
 		err = -ENOMEM;
 	if (err == -ENOMEM)

@@ -20,8 +20,9 @@
 
 #define DIFF_RUNS_MAX	   64  /* sessions of both sides */
 #define DIFF_BINS_MAX	   256 /* of all runs: a bin is one window, or several neighbouring ones */
-#define DIFF_LINES_MAX	   20000
-#define DIFF_LATENCIES_MAX 256 /* series with histograms: up to 0.7 MB each */
+#define DIFF_LINES_MAX	   40000 /* 2 KiB each */
+#define DIFF_LARGEST	   4000	 /* of a table, where there are too many lines */
+#define DIFF_LATENCIES_MAX 256	 /* series with histograms: up to 0.7 MB each */
 #define DIFF_WARNINGS_MAX  32
 #define DIFF_TEXT_BYTES	   512
 #define DIFF_SENTENCES	   3
@@ -178,7 +179,9 @@ struct diff {
 	struct diff_bin bins[DIFF_BINS_MAX];
 	size_t bin_count;
 	size_t latency_count;
-	u64 lines_no_room; /* values of lines beyond the limit */
+	double no_room[DIFF_TABLES];  /* of lines beyond the limit: ns, or events of series */
+	bool is_closed[DIFF_TABLES];  /* the largest lines were chosen: no other is added */
+	size_t left_out[DIFF_TABLES]; /* how many were not chosen */
 	struct diff_warning warnings[DIFF_WARNINGS_MAX];
 	size_t warning_count;
 	bool is_refused;
@@ -201,6 +204,13 @@ struct diff {
 
 int diff_init(struct diff *diff, const struct diff_options *options);
 void diff_free(struct diff *diff);
+
+/*
+ * First, of all runs, if there may be more lines than have room: how large they are; then the
+ * largest are chosen. 0 or -errno, told.
+ */
+int diff_survey(struct diff *diff, sqlite3 *db, int side, const char *name);
+int diff_choose(struct diff *diff);
 
 /* One more run, of side 0 first: 0 or -errno, told. name, from_ns and to_ns as people typed them.
  */

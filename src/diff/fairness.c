@@ -250,6 +250,40 @@ static void compare_builds(struct diff *diff)
 		warn(diff, false, "%zu more files are of another build", differ - BUILDS_NAMED);
 }
 
+/* Which lines there was no room for, and how much they are: these are not tested. */
+static void warn_of_no_room(struct diff *diff)
+{
+	static const char *const lines[DIFF_TABLES] = {
+		[DIFF_LEDGER] = "states",
+		[DIFF_SERVICE] = "states of services",
+		[DIFF_PROCESS] = "states of processes",
+		[DIFF_THREAD] = "threads",
+		[DIFF_FUNCTION] = "functions",
+		[DIFF_STACK] = "stacks",
+		[DIFF_CALL] = "system calls of processes",
+		[DIFF_COUNT] = "series of signals",
+	};
+
+	for (u32 table = 0; table < DIFF_TABLES; table++) {
+		double amount = diff->no_room[table];
+
+		if (!lines[table] || amount <= 0)
+			continue;
+		if (table == DIFF_COUNT)
+			warn(diff, false, "there are too many %s: %.0f events are not compared",
+			     lines[table], amount);
+		else if (diff->left_out[table])
+			warn(diff, false,
+			     "of %s the %d largest lines are compared; the other %zu, with %.3f s "
+			     "in both sides, are not",
+			     lines[table], DIFF_LARGEST, diff->left_out[table], amount / 1e9);
+		else
+			warn(diff, false,
+			     "there are too many %s: %.3f s in both sides are not compared",
+			     lines[table], amount / 1e9);
+	}
+}
+
 void diff_check_fairness(struct diff *diff)
 {
 	compare_texts(diff);
@@ -259,7 +293,5 @@ void diff_check_fairness(struct diff *diff)
 	compare_others(diff);
 	compare_durations(diff);
 	compare_builds(diff);
-	if (diff->lines_no_room)
-		warn(diff, false, "%" PRIu64 " values are of lines beyond the limit of %d",
-		     (uint64_t)diff->lines_no_room, DIFF_LINES_MAX);
+	warn_of_no_room(diff);
 }

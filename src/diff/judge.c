@@ -346,10 +346,18 @@ static int judge_lines(struct diff *diff)
 	return 0;
 }
 
+/* Chosen by the whole sessions, a line may have nothing in the parts that are compared. */
+static bool has_values(const void *item, const void *context)
+{
+	(void)context;
+	return ((const struct diff_line *)item)->values != NULL;
+}
+
 int diff_judge(struct diff *diff)
 {
 	int err;
 
+	hash_retain(&diff->lines, has_values, NULL);
 	choose_work(diff);
 	err = check_work(diff);
 	if (err)

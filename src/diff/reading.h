@@ -7,6 +7,7 @@
 #ifndef DWELL_DIFF_READING_H
 #define DWELL_DIFF_READING_H
 
+#include "../store/query.h"
 #include "../store/windows.h"
 #include "diff.h"
 
@@ -17,6 +18,7 @@ struct reading_process {
 	u64 pid, start_ns; /* the key */
 	u32 comm, service;
 	bool is_kernel;
+	u32 group; /* of the ledger: 1 + index; 0: not looked up yet */
 };
 
 struct reading_thread {
@@ -28,6 +30,7 @@ struct reading_thread {
 	s64 last_window; /* of its rows in the ledger so far */
 	s64 span_first;	 /* its row of last_window covers from here on */
 	bool has_row;
+	u32 line; /* number; 0: not looked up yet */
 };
 
 struct reading {
@@ -38,9 +41,20 @@ struct reading {
 	s64 first_id;
 	size_t start_count;
 	struct hash processes, threads;
+	bool is_survey; /* of sums over all windows, as one bin: survey.c */
 };
 
 #define READING_WINDOWS_MAX 1000000
+
+void reading_init_tasks(struct reading *reading);
+void reading_free_tasks(struct reading *reading);
+
+/*
+ * Rows of a table by window; in a survey the sums of it, in a window 0. columns without the window,
+ * which is put first. sums: the name of the sums, without "_sums".
+ */
+int reading_rows(struct reading *reading, const char *table, const char *sums, const char *columns,
+		 query_row_fn *on_row, void *context);
 
 /* The bin of a window, or -1 if it is not in the part that is compared. */
 int reading_bin(const struct reading *reading, s64 window);
@@ -49,8 +63,20 @@ int reading_bin(const struct reading *reading, s64 window);
 u32 reading_text(struct reading *reading, const char *text);
 u32 reading_column(struct reading *reading, sqlite3_stmt *row, int column);
 
-/* The line of this key, new or not; NULL: no more room, which is counted, or *err is -ENOMEM. */
-struct diff_line *reading_line(struct reading *reading, const struct diff_key *key, int *err);
+/*
+ * The line of this key, new or not; NULL: no more room, or *err is -ENOMEM. value is what it is
+ * asked for: without room, that is counted.
+ */
+struct diff_line *reading_line(struct reading *reading, const struct diff_key *key, double value,
+			       int *err);
+
+/*
+ * The same as a number that stays valid, for loops over rows: 1 + the line's index, or
+ * READING_NO_ROOM, of which the caller counts all but the first value; 0: *err.
+ */
+#define READING_NO_ROOM (~0U)
+u32 reading_line_number(struct reading *reading, const struct diff_key *key, double value,
+			int *err);
 
 /* By pid and start; NULL: not known. */
 const struct reading_process *reading_process(const struct reading *reading, u64 pid, u64 start_ns);

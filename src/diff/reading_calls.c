@@ -72,7 +72,7 @@ static int add(struct reading *reading, struct diff_key *key, enum diff_measure 
 	int err = 0;
 
 	key->measure = measure;
-	line = reading_line(reading, key, &err);
+	line = reading_line(reading, key, (double)value, &err);
 	if (line)
 		line->values[bin] += (double)value;
 	return err;
@@ -117,9 +117,9 @@ int reading_calls(struct reading *reading)
 	if (!err)
 		err = query_table(reading->db, "syscalls", "call, name", NULL, on_name, &reader);
 	if (!err)
-		err = query_table(reading->db, "calls",
-				  "window, thread_tid, thread_start_ns, call, count, total_ns",
-				  NULL, on_call, &reader);
+		err = reading_rows(reading, "calls", "calls",
+				   "thread_tid, thread_start_ns, call, count, total_ns", on_call,
+				   &reader);
 	hash_free(&reader.identities);
 	hash_free(&reader.names);
 	return err;

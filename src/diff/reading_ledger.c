@@ -13,9 +13,17 @@
 
 #define NS_MOST 1e18 /* of one row */
 
+/* Lines of processes of one name and service, by state: numbers; 0: not looked up yet. */
+struct group {
+	u32 service, comm; /* the key */
+	u32 services[STATE_LIMIT], processes[STATE_LIMIT];
+};
+
 struct ledger_reader {
 	struct reading *reading;
 	u32 states[STATE_LIMIT]; /* texts */
+	u32 host[STATE_LIMIT];	 /* lines: numbers */
+	struct hash groups;
 };
 
 /* --- processes and threads --- */
@@ -121,6 +129,14 @@ static double spread(const struct reading *reading, double *values, s64 first, s
 	const struct diff_run *run = reading->run;
 	double each = ns / (double)(last - first + 1), added = 0;
 
+	if (first == last) { /* nearly all rows */
+		int bin = reading_bin(reading, first);
+
+		if (bin < 0)
+			return 0;
+		values[bin] += ns;
+		return ns;
+	}
 	first = first < run->first_window ? run->first_window : first;
 	last = last > run->last_window ? run->last_window : last;
 	for (s64 window = first; window <= last; window++) {
@@ -130,34 +146,108 @@ static double spread(const struct reading *reading, double *values, s64 first, s
 	return added;
 }
 
-static int add_line(struct reading *reading, const struct diff_key *key, s64 first, s64 last,
-		    double ns)
+/* What a row adds: to the windows first to last, evenly. */
+struct addend {
+	u32 state;
+	s64 first, last;
+	double ns;
+};
+
+/* The line of this number, looked up by its key the first time; NULL: no more room, or *err. */
+static struct diff_line *line_of(struct reading *reading, u32 *number, const struct diff_key *key,
+				 double ns, int *err)
+{
+	bool is_first = !*number;
+
+	if (is_first)
+		*number = reading_line_number(reading, key, ns, err);
+	if (!*number)
+		return NULL;
+	if (*number != READING_NO_ROOM)
+		return hash_item(&reading->diff->lines, *number - 1);
+	reading->diff->no_room[key->table] += is_first ? 0 : ns;
+	return NULL;
+}
+
+static int add_line(struct reading *reading, u32 *number, const struct diff_key *key,
+		    const struct addend *add)
 {
 	int err = 0;
-	struct diff_line *line = reading_line(reading, key, &err);
+	struct diff_line *line = line_of(reading, number, key, add->ns, &err);
 
 	if (line)
-		spread(reading, line->values, first, last, ns);
+		spread(reading, line->values, add->first, add->last, add->ns);
 	return err;
 }
 
-static int add_thread(struct reading *reading, const struct reading_thread *thread,
-		      const struct diff_key *process, u32 state, s64 first, s64 last, double ns)
+static int add_thread(struct reading *reading, struct reading_thread *thread,
+		      const struct diff_key *process, const struct addend *add)
 {
 	struct diff_key key = *process;
+	bool counts = is_on_cpu(add->state) || is_wait(add->state);
 	struct diff_line *line;
-	int err = 0;
+	int err = 0, side = reading->run->side;
 
 	key.table = DIFF_THREAD;
 	key.name = thread->comm;
-	line = reading_line(reading, &key, &err);
-	if (!line || !(is_on_cpu(state) || is_wait(state)))
+	line = line_of(reading, &thread->line, &key, counts ? add->ns : 0, &err);
+	if (!line || !counts)
 		return err;
-	if (is_on_cpu(state))
-		line->cpu[reading->run->side] -= spread(reading, line->values, first, last, -ns);
+	if (is_on_cpu(add->state))
+		line->cpu[side] -= spread(reading, line->values, add->first, add->last, -add->ns);
 	else
-		line->wait[reading->run->side] += spread(reading, line->values, first, last, ns);
+		line->wait[side] += spread(reading, line->values, add->first, add->last, add->ns);
 	return err;
+}
+
+/* Ids mostly count up by one, in the order of the rows: then no hash is needed. */
+static struct reading_thread *thread_of(const struct reading *reading, u64 id)
+{
+	struct reading_thread *threads = (struct reading_thread *)reading->threads.items;
+	u64 guess;
+
+	if (!reading->threads.count)
+		return NULL;
+	guess = id - threads[0].id;
+	if (guess < reading->threads.count && threads[guess].id == id)
+		return &threads[guess];
+	return hash_find(&reading->threads, &id);
+}
+
+/* There is always room: there are no more of them than processes. */
+static struct group *group_of(struct ledger_reader *reader, struct reading_process *process)
+{
+	struct group *group;
+
+	if (process->group)
+		return hash_item(&reader->groups, process->group - 1);
+	group = hash_add(&reader->groups, &(u32[]){process->service, process->comm});
+	if (group)
+		process->group = 1 + (u32)(group - (struct group *)reader->groups.items);
+	return group;
+}
+
+static int add_row(struct ledger_reader *reader, struct reading_thread *thread,
+		   const struct addend *add)
+{
+	struct reading *reading = reader->reading;
+	struct reading_process *process = hash_item(&reading->processes, thread->process);
+	struct group *group = group_of(reader, process);
+	struct diff_key key = {.table = DIFF_LEDGER, .name = reader->states[add->state]};
+	int err;
+
+	if (!group)
+		return -ENOMEM;
+	err = add_line(reading, &reader->host[add->state], &key, add);
+	key.table = DIFF_SERVICE;
+	key.service = process->service;
+	if (!err)
+		err = add_line(reading, &group->services[add->state], &key, add);
+	key.table = DIFF_PROCESS;
+	key.process = process->comm;
+	if (!err)
+		err = add_line(reading, &group->processes[add->state], &key, add);
+	return err ? err : add_thread(reading, thread, &key, add);
 }
 
 static int on_ledger(sqlite3_stmt *row, void *context)
@@ -165,13 +255,11 @@ static int on_ledger(sqlite3_stmt *row, void *context)
 	struct ledger_reader *reader = context;
 	struct reading *reading = reader->reading;
 	s64 window = sqlite3_column_int64(row, 0);
-	u64 id = query_u64(row, 1), number = query_u64(row, 2);
+	u64 number = query_u64(row, 2);
 	u32 state = number < STATE_LIMIT ? (u32)number : STATE_UNATTRIBUTED;
 	double ns = (double)sqlite3_column_int64(row, 3);
-	struct reading_thread *thread = hash_find(&reading->threads, &id);
-	const struct reading_process *process;
-	struct diff_key key = {.table = DIFF_LEDGER, .name = reader->states[state]};
-	int err;
+	struct reading_thread *thread = thread_of(reading, query_u64(row, 1));
+	int bin;
 
 	if (!thread || thread->is_kernel || ns > NS_MOST || ns < -NS_MOST ||
 	    window < reading->first_id ||
@@ -180,21 +268,10 @@ static int on_ledger(sqlite3_stmt *row, void *context)
 	find_span(reading, thread, window);
 	if (window < reading->run->first_window || thread->span_first > reading->run->last_window)
 		return 0;
-	if (is_on_cpu(state) && reading_bin(reading, window) >= 0)
-		reading->diff->bins[reading_bin(reading, window)].cpu_s += ns / 1e9;
-	process = hash_item(&reading->processes, thread->process);
-	err = add_line(reading, &key, thread->span_first, window, ns);
-	key.table = DIFF_SERVICE;
-	key.service = process->service;
-	if (!err)
-		err = add_line(reading, &key, thread->span_first, window, ns);
-	key.table = DIFF_PROCESS;
-	key.process = process->comm;
-	if (!err)
-		err = add_line(reading, &key, thread->span_first, window, ns);
-	if (!err)
-		err = add_thread(reading, thread, &key, state, thread->span_first, window, ns);
-	return err;
+	bin = reading_bin(reading, window);
+	if (is_on_cpu(state) && bin >= 0)
+		reading->diff->bins[bin].cpu_s += ns / 1e9;
+	return add_row(reader, thread, &(struct addend){state, thread->span_first, window, ns});
 }
 
 /* The file's own names are for states that came after this build. */
@@ -226,13 +303,15 @@ int reading_ledger(struct reading *reading)
 	struct ledger_reader reader = {.reading = reading};
 	int err;
 
+	hash_init(&reader.groups, sizeof(struct group), 2 * sizeof(u32), READING_TASKS_MAX);
 	for (u32 i = 0; i < STATE_COUNT; i++)
 		reader.states[i] = reading_text(reading, state_names[i]);
 	err = query_table(reading->db, "states", "id, name", NULL, on_state, &reader);
 	if (!err)
 		err = query_table(reading->db, "cpus", "window, use, ns", NULL, on_cpu, &reader);
-	if (err)
-		return err;
-	return query_table(reading->db, "ledger", "window, thread, state, ns", NULL, on_ledger,
-			   &reader);
+	if (!err)
+		err = reading_rows(reading, "ledger", "ledger", "thread, state, ns", on_ledger,
+				   &reader);
+	hash_free(&reader.groups);
+	return err;
 }

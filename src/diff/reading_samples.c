@@ -12,11 +12,12 @@
 #include "../store/query.h"
 #include "reading.h"
 
-#define STACKS_MAX   4000 /* lines of whole stacks */
-#define STACK_STEPS  24	  /* of these the innermost functions are the name */
-#define STACK_LENGTH 480
+#define STACKS_MAX	 4000 /* lines of whole stacks */
+#define STACK_STEPS	 24   /* of these the innermost functions are the name */
+#define STACK_LENGTH	 480
+#define LINE_NUMBERS_MAX (64u << 20) /* of all stacks that have samples */
 
-/* Lines of a function, as 1 + their index; 0: not looked up yet. */
+/* Lines of a function: numbers; 0: not looked up yet. */
 struct function_lines {
 	u32 self[SAMPLE_KIND_COUNT], total[SAMPLE_KIND_COUNT];
 	u32 seen; /* in the stack of this number: a recursive function counts once */
@@ -25,36 +26,62 @@ struct function_lines {
 /* A stack of one kind: its line. */
 struct stack_line {
 	u64 stack, kind; /* the key */
-	u32 line;	 /* 1 + index */
+	u32 line;	 /* number */
+};
+
+/* What samples of one kind, with one stack that ended so, add to: lines[first] and on. */
+struct sample_lines {
+	u64 stack;
+	u32 kind, stop; /* the key to here */
+	u32 first, count;
+	bool is_known;
+	bool self_no_room, stack_no_room;
+};
+
+/* What a line got in the bin that is read. */
+struct now {
+	double weight, squares;
 };
 
 struct samples_reader {
 	struct reading *reading;
 	struct profile profile;
 	struct function_lines *functions;
-	struct hash stacks;
+	struct hash stacks; /* struct stack_line */
 	u32 stack_number;
 	size_t stack_lines;
+	struct hash samples; /* struct sample_lines */
+	u32 *lines;
+	size_t line_count, line_room;
+	struct now *now; /* by line */
+	u32 *touched;	 /* lines of now that have something */
+	size_t touched_count;
+	int bin; /* of now; -1: none yet */
 };
 
-static int add_to(struct samples_reader *reader, u32 *index, const struct diff_key *key,
-		  bool has_no_name, int bin, double weight, double squares)
+/* One more line that the stack adds to, unless there is no room for it. */
+static int append_line(struct samples_reader *reader, struct sample_lines *of, u32 number,
+		       bool has_no_name)
 {
-	struct diff *diff = reader->reading->diff;
-	int side = reader->reading->run->side, err = 0;
 	struct diff_line *line;
 
-	if (!*index) {
-		line = reading_line(reader->reading, key, &err);
-		if (!line)
-			return err;
-		line->needs_both |= has_no_name;
-		*index = 1 + (u32)(line - (struct diff_line *)diff->lines.items);
+	if (number == READING_NO_ROOM)
+		return 0;
+	line = hash_item(&reader->reading->diff->lines, number - 1);
+	line->needs_both |= has_no_name;
+	if (reader->line_count == reader->line_room) {
+		size_t room = reader->line_room ? 2 * reader->line_room : 4096;
+		u32 *lines = room > LINE_NUMBERS_MAX
+				     ? NULL
+				     : realloc(reader->lines, room * sizeof(*lines));
+
+		if (!lines)
+			return -ENOMEM;
+		reader->lines = lines;
+		reader->line_room = room;
 	}
-	line = hash_item(&diff->lines, *index - 1);
-	line->values[bin] += weight;
-	line->weights[side] += weight;
-	line->squares[side] += squares;
+	reader->lines[reader->line_count++] = number - 1;
+	of->count++;
 	return 0;
 }
 
@@ -112,13 +139,12 @@ static u32 stack_name(struct samples_reader *reader, const struct profile_step *
 	return reading_text(reader->reading, name);
 }
 
-static int add_stack(struct samples_reader *reader, const struct profile_step *steps, size_t count,
-		     u64 stack, u32 kind, int bin, double weight, double squares)
+static int find_stack_line(struct samples_reader *reader, struct sample_lines *of,
+			   const struct profile_step *steps, size_t count)
 {
-	struct stack_line *found = hash_add(&reader->stacks, &(u64[]){stack, kind});
-	struct diff_key key = {.table = DIFF_STACK, .measure = DIFF_SELF, .kind = kind};
-	u32 index;
-	int err;
+	struct stack_line *found = hash_add(&reader->stacks, &(u64[]){of->stack, of->kind});
+	struct diff_key key = {.table = DIFF_STACK, .measure = DIFF_SELF, .kind = of->kind};
+	int err = 0;
 
 	if (!found)
 		return hash_is_full(&reader->stacks) ? 0 : -ENOMEM;
@@ -126,28 +152,43 @@ static int add_stack(struct samples_reader *reader, const struct profile_step *s
 		if (reader->stack_lines++ >= STACKS_MAX)
 			return 0;
 		key.name = stack_name(reader, steps, count);
+		found->line = reading_line_number(reader->reading, &key, 0, &err);
 	}
-	index = found->line;
-	err = add_to(reader, &index, &key, true, bin, weight, squares);
-	found->line = index;
-	return err;
+	of->stack_no_room = found->line == READING_NO_ROOM;
+	return err ? err : append_line(reader, of, found->line, true);
 }
 
-static int add_sample(struct samples_reader *reader, u64 stack, u32 stop, u32 kind, int bin,
-		      double weight, double squares)
+static int find_function_line(struct samples_reader *reader, struct sample_lines *of, u32 function,
+			      enum diff_measure measure)
+{
+	struct function_lines *lines = &reader->functions[function];
+	u32 *number = measure == DIFF_SELF ? &lines->self[of->kind] : &lines->total[of->kind];
+	int err = 0;
+
+	if (!*number) {
+		struct diff_key key = function_key(reader, function, of->kind, measure);
+
+		*number = reading_line_number(reader->reading, &key, 0, &err);
+	}
+	if (measure == DIFF_SELF)
+		of->self_no_room = *number == READING_NO_ROOM;
+	return err ? err : append_line(reader, of, *number, is_unnamed(&reader->profile, function));
+}
+
+/* The lines of a stack, once for all of its samples. */
+static int find_lines(struct samples_reader *reader, struct sample_lines *of)
 {
 	struct profile_step steps[PROFILE_STEPS_MAX];
 	const struct profile *profile = &reader->profile;
-	size_t count = profile_steps(profile, stack, stop, steps), own;
-	struct diff_key key;
-	int err = 0;
+	size_t count = profile_steps(profile, of->stack, of->stop, steps), own;
+	int err;
 
+	of->is_known = true;
+	of->first = (u32)reader->line_count;
 	if (!count || is_mark(profile, steps[0].function))
 		return 0;
-	own = own_step(profile, steps, count, kind);
-	key = function_key(reader, steps[own].function, kind, DIFF_SELF);
-	err = add_to(reader, &reader->functions[steps[own].function].self[kind], &key,
-		     is_unnamed(profile, steps[own].function), bin, weight, squares);
+	own = own_step(profile, steps, count, of->kind);
+	err = find_function_line(reader, of, steps[own].function, DIFF_SELF);
 	reader->stack_number++;
 	for (size_t i = own; !err && i < count; i++) {
 		struct function_lines *lines = &reader->functions[steps[i].function];
@@ -155,15 +196,57 @@ static int add_sample(struct samples_reader *reader, u64 stack, u32 stop, u32 ki
 		if (lines->seen == reader->stack_number || is_mark(profile, steps[i].function))
 			continue;
 		lines->seen = reader->stack_number;
-		if (!lines->total[kind])
-			key = function_key(reader, steps[i].function, kind, DIFF_TOTAL);
-		err = add_to(reader, &lines->total[kind], &key,
-			     is_unnamed(profile, steps[i].function), bin, weight, squares);
+		err = find_function_line(reader, of, steps[i].function, DIFF_TOTAL);
 	}
-	if (!err)
-		err = add_stack(reader, steps + own, count - own, stack, kind, bin, weight,
-				squares);
-	return err;
+	if (err || reader->reading->is_survey) /* texts of all stacks would be too many */
+		return err;
+	return find_stack_line(reader, of, steps + own, count - own);
+}
+
+/* Rows come by window: what a bin has is added to its lines once. */
+static void finish_bin(struct samples_reader *reader)
+{
+	struct diff *diff = reader->reading->diff;
+	int side = reader->reading->run->side;
+
+	for (size_t i = 0; i < reader->touched_count; i++) {
+		struct now *now = &reader->now[reader->touched[i]];
+		struct diff_line *line = hash_item(&diff->lines, reader->touched[i]);
+
+		line->values[reader->bin] += now->weight;
+		line->weights[side] += now->weight;
+		line->squares[side] += now->squares;
+		*now = (struct now){0};
+	}
+	reader->touched_count = 0;
+}
+
+static int add_sample(struct samples_reader *reader, struct sample_lines *key, int bin,
+		      double weight, double squares)
+{
+	struct diff *diff = reader->reading->diff;
+	struct sample_lines *of = hash_add(&reader->samples, key);
+	int err = of && !of->is_known ? find_lines(reader, of) : 0;
+
+	if (!of)
+		return hash_is_full(&reader->samples) ? 0 : -ENOMEM;
+	if (err)
+		return err;
+	if (bin != reader->bin)
+		finish_bin(reader);
+	reader->bin = bin;
+	for (u32 i = 0; i < of->count; i++) {
+		u32 line = reader->lines[of->first + i];
+		struct now *now = &reader->now[line];
+
+		if (now->weight == 0 && weight > 0)
+			reader->touched[reader->touched_count++] = line;
+		now->weight += weight;
+		now->squares += squares;
+	}
+	diff->no_room[DIFF_FUNCTION] += of->self_no_room ? weight : 0;
+	diff->no_room[DIFF_STACK] += of->stack_no_room ? weight : 0;
+	return 0;
 }
 
 static int on_sample(sqlite3_stmt *row, void *context)
@@ -175,37 +258,57 @@ static int on_sample(sqlite3_stmt *row, void *context)
 		reading_process(reading, query_count(row, 1), query_count(row, 2));
 	u64 kind = query_u64(row, 3), stop = query_u64(row, 5), count = query_count(row, 6);
 	double weight = (double)query_count(row, 7);
+	struct sample_lines key = {.stack = query_u64(row, 4), .kind = (u32)kind};
 
+	reading->run->has_stacks |= !process || !process->is_kernel;
 	if (bin < 0 || kind >= SAMPLE_KIND_COUNT || !count || (process && process->is_kernel))
 		return 0;
-	stop = stop < PROFILE_STOPS ? stop : PROFILE_STOPS - 1;
+	key.stop = stop < PROFILE_STOPS ? (u32)stop : PROFILE_STOPS - 1;
 	reading->run->samples += count;
-	if (!query_u64(row, 4) || !profile_stop_is_complete((u32)stop))
+	if (!key.stack || !profile_stop_is_complete(key.stop))
 		reading->run->incomplete += count;
-	return add_sample(reader, query_u64(row, 4), (u32)stop, (u32)kind, bin, weight,
-			  weight * weight / (double)count);
+	return weight > 0 ? add_sample(reader, &key, bin, weight, weight * weight / (double)count)
+			  : 0;
+}
+
+static int read_rows(struct samples_reader *reader)
+{
+	size_t most = reader->reading->diff->lines.max;
+	int err;
+
+	reader->functions = calloc(reader->profile.functions.count + 1, sizeof(*reader->functions));
+	reader->now = calloc(most, sizeof(*reader->now));
+	reader->touched = calloc(most, sizeof(*reader->touched));
+	if (!reader->functions || !reader->now || !reader->touched)
+		return -ENOMEM;
+	err = reading_rows(reader->reading, "samples", "stack",
+			   reader->reading->is_survey
+				   ? "0, 0, kind, stack, 0, count, weight_ns"
+				   : "pid, process_start_ns, kind, stack, stop, count, weight_ns",
+			   on_sample, reader);
+	if (!err)
+		finish_bin(reader);
+	return err;
 }
 
 int reading_samples(struct reading *reading)
 {
-	struct samples_reader reader = {.reading = reading};
-	const struct profile_filter filter = {0};
+	struct samples_reader reader = {.reading = reading, .bin = -1};
+	const struct profile_filter filter = {.only_stacks = true};
 	int err = profile_read(reading->db, &filter, &reader.profile);
 
 	if (err)
 		return err;
-	reading->run->has_stacks = reader.profile.samples.count > 0;
 	hash_init(&reader.stacks, sizeof(struct stack_line), 2 * sizeof(u64), PROFILE_STACKS_MAX);
-	reader.functions = calloc(reader.profile.functions.count + 1, sizeof(*reader.functions));
-	if (!reader.functions)
-		err = -ENOMEM;
-	if (!err)
-		err = query_table(reading->db, "samples",
-				  "window, pid, process_start_ns, kind, stack, stop, count, "
-				  "weight_ns",
-				  NULL, on_sample, &reader);
+	hash_init(&reader.samples, sizeof(struct sample_lines), 2 * sizeof(u64),
+		  PROFILE_STACKS_MAX);
+	err = read_rows(&reader);
 	free(reader.functions);
+	free(reader.now);
+	free(reader.touched);
+	free(reader.lines);
 	hash_free(&reader.stacks);
+	hash_free(&reader.samples);
 	profile_free(&reader.profile);
 	return err;
 }

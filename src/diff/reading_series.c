@@ -180,7 +180,7 @@ static int share_buckets(struct reading *reading, struct diff_key key)
 		struct diff_line *line;
 
 		key.measure = measure;
-		line = reading_line(reading, &key, &err);
+		line = reading_line(reading, &key, 0, &err);
 		if (line)
 			line->buckets = buckets;
 	}
@@ -195,7 +195,7 @@ static int add_mean(struct series_reader *reader, struct diff_key *key, int bin,
 
 	key->table = DIFF_LATENCY;
 	key->measure = DIFF_MEAN;
-	line = reading_line(reading, key, &err);
+	line = reading_line(reading, key, 0, &err);
 	if (!line)
 		return err;
 	if (!line->events) {
@@ -233,7 +233,7 @@ static int add_values(struct series_reader *reader, const struct series_of *seri
 
 	if (!name)
 		return 0;
-	line = reading_line(reader->reading, &key, &err);
+	line = reading_line(reader->reading, &key, (double)count, &err);
 	if (line) {
 		line->values[bin] += (double)count;
 		line->needs_both = name == series->object_name;

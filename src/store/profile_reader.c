@@ -348,7 +348,7 @@ int profile_read(sqlite3 *db, const struct profile_filter *filter, struct profil
 		err = read_source(db, &tables[i], &reader);
 	if (!err)
 		err = choose_states(&reader);
-	if (!err)
+	if (!err && !filter->only_stacks)
 		err = read_samples(db, &reader);
 	if (!err && filter->name_frames)
 		err = filter->name_frames(ret_profile, filter->name_request);

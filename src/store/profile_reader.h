@@ -20,6 +20,7 @@ struct profile_filter {
 	bool kernel;		   /* also the kernel's own threads */
 	bool one_kind;		   /* of samples: the next field */
 	u32 kind;		   /* enum sample_kind */
+	bool only_stacks;	   /* frames and stacks, without samples */
 	const char *state;	   /* as in the ledger, or the beginning of several; NULL: all */
 	const struct windows *windows; /* those of a part; NULL: all */
 	/* Names frames that have none, once all is read; 0 or -errno, told. NULL: they stay so */

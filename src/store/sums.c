@@ -217,7 +217,7 @@ int sums_finish(struct sums *sums, sqlite3 *db)
 		    : run(db, "INSERT OR REPLACE INTO meta VALUES ('sums.%s', '%s')", sums, rows);
 }
 
-bool sums_are_complete(sqlite3 *db, const char *table)
+bool sums_are_complete_as(sqlite3 *db, const char *table, const char *sums)
 {
 	sqlite3_stmt *found = NULL;
 	char sql[SQL_BYTES];
@@ -228,9 +228,14 @@ bool sums_are_complete(sqlite3 *db, const char *table)
 		 "SELECT 1 FROM meta WHERE key = 'sums.%s_sums' AND CAST(value AS INTEGER) = "
 		 "(SELECT max(rowid) FROM %s) AND EXISTS (SELECT 1 FROM sqlite_master WHERE "
 		 "name = '%s_sums' AND type = 'table' AND rootpage > 0)",
-		 table, table, table);
+		 sums, table, sums);
 	if (sqlite3_prepare_v2(db, sql, -1, &found, NULL) == SQLITE_OK)
 		is_complete = sqlite3_step(found) == SQLITE_ROW;
 	sqlite3_finalize(found);
 	return is_complete;
+}
+
+bool sums_are_complete(sqlite3 *db, const char *table)
+{
+	return sums_are_complete_as(db, table, table);
 }

@@ -33,4 +33,7 @@ int sums_finish(struct sums *sums, sqlite3 *db);
  */
 bool sums_are_complete(sqlite3 *db, const char *table);
 
+/* The same of SUMS_sums, where a table has more than one: "samples" and "stack". */
+bool sums_are_complete_as(sqlite3 *db, const char *table, const char *sums);
+
 #endif

@@ -140,4 +140,13 @@ check "a part without windows is an error" says 1 "no window of the session" "$D
 check "a file that is not there is an error" says 1 "cannot read" "$DWELL" diff "$dir/a.dwell" "$dir/nowhere.dwell"
 echo "not a session" >"$dir/text.dwell"
 check "so is one that is no session" says 1 "not a dwell session" "$DWELL" diff "$dir/a.dwell" "$dir/text.dwell"
+# More lines than are compared: the largest are, and the rest is told. A thread that moves last, and most, is not missed.
+python3 tests/generate_session.py --seconds 20 --threads 21000 --stacks 200 --active 500 "$dir/many.dwell"
+sqlite3 "$dir/many.dwell" "UPDATE threads SET comm = 't' || id;
+	UPDATE ledger SET ns = 19000000000, state = (SELECT id FROM states WHERE name = 'blocked.lock')
+	WHERE rowid = (SELECT max(rowid) FROM ledger); DELETE FROM meta WHERE key = 'sums.ledger_sums'"
+largest=$(sqlite3 "$dir/many.dwell" "SELECT 't' || thread FROM ledger ORDER BY rowid DESC LIMIT 1")
+check "more lines than are compared are told" says 0 "of threads the 4000 largest lines are compared; the other 17" \
+	"$DWELL" diff --force --json "$dir/many.dwell" "$dir/many.dwell"
+check "and the largest is compared, wherever it is in the file" line thread "$largest" time '.wait[0] > 0'
 finish
