@@ -23,7 +23,7 @@ for (const colorScheme of ["light", "dark"]) {
 	for (const width of all ? [1280, 390] : [1280]) {
 		const page = await browser.newPage({
 			colorScheme,
-			viewport: { width, height: width < 600 ? 844 : 1100 },
+			viewport: { width, height: width < 600 ? 844 : 1500 },
 			deviceScaleFactor: width < 600 ? 2 : 1,
 		});
 		const shot = (suffix, fullPage) =>

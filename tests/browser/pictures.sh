@@ -16,7 +16,8 @@ chmod 755 "$work"
 truth=$work/truth
 mkdir -p "$truth" "$folder"
 trap 'undo; rm -rf "$work"' EXIT
-oracle=${BUILD:-build}/tests/workloads/oracle
+cp -r "${BUILD:-build}/tests/workloads" "$work/demo" # its path is in the pictures
+oracle=$work/demo/oracle
 
 # picture NAME [#SELECTION] [OPTIONS]: of FOLDER/NAME.dwell
 picture() {

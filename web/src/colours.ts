@@ -117,6 +117,12 @@ const REST: Record<string, string> = {
 	unattributed: "unattributed",
 };
 
+/** Time on a CPU is split into user code and kernel in Tier B only, and there not while that was switched off. */
+export function nameCpu(tier: string, wasOff: boolean): void {
+	const cpu = FAMILIES[familyIndex("user")];
+	cpu.label = tier === "A" ? "CPU" : wasOff ? "CPU, user code or not split" : "CPU, user code";
+}
+
 const familyIndex = (id: string) => FAMILIES.findIndex((family) => family.id === id);
 
 /** The family of each state, by the state's id. */

@@ -2,6 +2,7 @@
 //
 // The page: head, findings and the ledger first, in the report's order; tabs are made when they open.
 import "./style.css";
+import { nameCpu } from "./colours";
 import { hasPart, waitingBytes } from "./data/inflate";
 import { Session } from "./data/session";
 import { Chips } from "./page/chips";
@@ -39,6 +40,10 @@ async function start(): Promise<void> {
 	const { head } = session;
 	if (!head.schema.startsWith(SCHEMA))
 		throw new Error(`Its data is ${head.schema}; this page reads ${SCHEMA}.`);
+	nameCpu(
+		head.session.tier,
+		head.marks.some((mark) => mark.text.startsWith("Tier B off")),
+	);
 	document.title = `dwell: ${head.session.host}, ${head.session.file}`;
 	const store = new SelectionStore();
 	const page: Page = { session, store, baseline: null };
