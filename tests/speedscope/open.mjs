@@ -39,7 +39,11 @@ try {
 	await page.goto(`${base}/index.html#profileURL=${encodeURIComponent(`${base}/profile.json`)}`);
 	// Its tabs come with a profile; the third one is a table.
 	await page.getByText("Sandwich").first().click({ timeout: 20000 });
-	await page.waitForFunction(() => document.querySelectorAll("tr td:nth-child(3)").length > 0, null, { timeout: 10000 });
+	// The list of profiles has such rows, too, and is there first.
+	const { profiles } = JSON.parse(await readFile(file, "utf8"));
+	await page.waitForFunction((count) => document.querySelectorAll("tr td:nth-child(3)").length > count, profiles.length, {
+		timeout: 20000,
+	});
 	const rows = await page.$$eval("table tr", (all) =>
 		all.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.innerText.trim())).filter((cells) => cells.length),
 	);

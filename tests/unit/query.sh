@@ -21,7 +21,7 @@ answers() { [ "$("$DWELL" query --csv "$1" "$2" | tail -n +2)" = "$3" ] || { "$D
 sql() { python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.executescript(sys.argv[2])' "$@"; }
 
 for name in run server stacks signals causes; do make_session $name "$dir"; done
-server=$dir/server.dwell stacks=$dir/stacks.dwell signals=$dir/signals.dwell
+server=$dir/server.dwell stacks=$dir/stacks.dwell
 sql "$dir/empty.dwell" "$(cat tests/sessions/schema.sql)
 	INSERT INTO meta VALUES ('schema', 'dwell.session/1')"
 # One of an older dwell: tables and columns came later.
