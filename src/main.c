@@ -33,10 +33,7 @@ static void print_help(FILE *out)
 	fputs("\nExamples:\n"
 	      "  sudo dwell run -- make -j4  where did the time of a command go?\n"
 	      "  sudo dwell record -a -d 10  where does the time of the host go?\n"
-	      "  sudo dwell top              watch it, second by second\n"
-	      "  dwell record -s help        list signals: disks, TCP, locks, ...\n"
-	      "  dwell diff a.dwell b.dwell  what changed from one session to another?\n"
-	      "  sudo dwell doctor           can dwell work on this host?\n"
+	      "  dwell report FILE           read it; --html PAGE to look at it\n"
 	      "  dwell run --help            print all options of a command\n\n"
 	      "  -h, --help    print this text\n"
 	      "  -V, --version print the version\n",
