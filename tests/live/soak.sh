@@ -43,11 +43,13 @@ descendants() {
 
 # watch PID: "SECOND PID KB DESCRIPTORS NAME" of each of its processes, every other second
 watch() {
-	local begin=$SECONDS pid kb
+	local begin=$SECONDS pid kb name
 	while kill -0 "$1" 2>/dev/null; do
 		for pid in $(descendants "$1"); do
 			kb=$(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status" 2>/dev/null)
-			[ -z "$kb" ] || echo "$((SECONDS - begin)) $pid $kb $(find "/proc/$pid/fd" -mindepth 1 2>/dev/null | wc -l) $(cat "/proc/$pid/comm")"
+			name=$(cat "/proc/$pid/comm" 2>/dev/null) # it may end at any moment
+			[ -z "$kb" ] || [ -z "$name" ] ||
+				echo "$((SECONDS - begin)) $pid $kb $(find "/proc/$pid/fd" -mindepth 1 2>/dev/null | wc -l) $name"
 		done
 		sleep 2
 	done
