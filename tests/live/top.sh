@@ -62,16 +62,25 @@ helpers_of() { # all of its processes, whatever they are called
 		}
 	}'
 }
-# nothing_left PIDS PROGRAMS: a second later
+# left_over PIDS PROGRAMS: what of them is there, and of the temporary folders; a zombie is not
+left_over() {
+	local pid
+	for pid in $1; do
+		! grep -q '^State:.[^Z]' "/proc/$pid/status" 2>/dev/null || echo "process $pid"
+	done
+	bpftool prog list -j | jq -r '.[].id' | grep -xF -- "$2" | sed 's/^/program /'
+	ls -d "$work"/tmp/dwell-* 2>/dev/null
+}
+# nothing_left PIDS PROGRAMS: within 5 s, as the kernel removes programs in its own time
 nothing_left() {
 	local left
-	sleep 1
-	left=$(for pid in $1; do [ ! -e "/proc/$pid" ] || grep -q '^State:.Z' "/proc/$pid/status" || echo "$pid"; done)
-	[ -z "$left" ] || { echo "still running: $left"; return 1; }
-	left=$(bpftool prog list -j | jq -r '.[].id' | grep -xF -- "$2")
-	[ -z "$left" ] || { echo "still loaded: $left"; return 1; }
-	left=$(ls -d "$work"/tmp/dwell-* 2>/dev/null)
-	[ -z "$left" ] || { echo "still there: $left"; return 1; }
+	for _ in $(seq 25); do
+		sleep 0.2
+		left=$(left_over "$@")
+		[ -n "$left" ] || return 0
+	done
+	echo "still there: $left"
+	return 1
 }
 
 # --- without a terminal ---
