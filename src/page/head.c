@@ -11,6 +11,7 @@
 #include "../report/format.h"
 #include "../report/json.h"
 #include "../report/verdict.h"
+#include "../store/process_filter.h"
 
 #define SCHEMA "dwell.page/1"
 #define LABEL  "label." /* how keys of meta begin that are a person's own */
@@ -53,7 +54,10 @@ static json_t *session(const struct page_data *data)
 		json_number(page_time(data, digest->begin_ns)), "duration_ns",
 		json_number(digest_span(digest)), "labels", labels(digest), "is_slice",
 		digest->is_slice, "is_killed", digest->is_killed);
+	char shown[2048];
 
+	process_filter_text(&digest->options->part, shown, sizeof(shown));
+	json_object_set_new(object, "shown", json_string(shown));
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		json_object_set_new(object, texts[i], json_string(digest_meta(digest, texts[i])));
 	return object;

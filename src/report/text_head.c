@@ -64,23 +64,12 @@ static void add_signals(const struct digest *digest, char *line, size_t size)
 /* Of what was recorded, what the report is about; nothing if it is about all of it. */
 static void print_filter(const struct digest *digest, const struct page *page)
 {
-	const struct session_part *part = &digest->options->part;
-	char line[2048] = "", keys[1024];
+	char line[2048];
 	u64 processes = 0;
 
 	for (size_t i = 0; i < digest->process_count; i++)
 		processes += digest->processes[i].is_present;
-	process_filter_text(part, keys, sizeof(keys));
-	for (size_t i = 0; i < part->pid_count; i++)
-		format_add(line, sizeof(line), "%s%u", i ? "," : "pid ", part->pids[i]);
-	for (size_t i = 0; i < part->tid_count; i++)
-		format_add(line, sizeof(line), "%s%u",
-			   i	   ? ","
-			   : *line ? ", tid "
-				   : "tid ",
-			   part->tids[i]);
-	if (*keys)
-		format_add(line, sizeof(line), "%s%s", *line ? ", " : "", keys);
+	process_filter_text(&digest->options->part, line, sizeof(line));
 	if (!*line)
 		return;
 	format_add(line, sizeof(line), ": %s process%s", NUMBER(processes),

@@ -277,18 +277,32 @@ void process_filter_free(struct session_part *part)
 	part->chosen = NULL;
 }
 
+static void add_list(const char *name, const u32 *list, size_t count, char *text, size_t size)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t used = strlen(text);
+
+		snprintf(text + used, size - used, "%s%s%u",
+			 i	? ","
+			 : used ? ", "
+				: "",
+			 i ? "" : name, list[i]);
+	}
+}
+
 void process_filter_text(const struct session_part *part, char *text, size_t size)
 {
-	size_t used = 0;
-
 	*text = '\0';
-	for (int key = 0; key < PROCESS_KEY_COUNT && used < size; key++) {
+	add_list("pid ", part->pids, part->pid_count, text, size);
+	add_list("tid ", part->tids, part->tid_count, text, size);
+	for (int key = 0; key < PROCESS_KEY_COUNT; key++) {
+		size_t used = strlen(text);
 		char shown[VALUE_BYTES];
 
 		if (!part->keys[key])
 			continue;
 		utf8_escape(shown, sizeof(shown), part->keys[key]);
-		used += (size_t)snprintf(text + used, size - used, "%s%s %s", used ? ", " : "",
-					 process_keys[key].name, shown);
+		snprintf(text + used, size - used, "%s%s %s", used ? ", " : "",
+			 process_keys[key].name, shown);
 	}
 }

@@ -18,7 +18,7 @@
 int process_filter_read(sqlite3 *db, struct session_part *part);
 void process_filter_free(struct session_part *part);
 
-/* In words, for people: "service nginx.service, user 33"; "" if there is none. */
+/* In words, for people: "pid 12,34, service nginx.service"; "" if all processes are wanted. */
 void process_filter_text(const struct session_part *part, char *text, size_t size);
 
 #endif

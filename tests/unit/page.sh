@@ -157,4 +157,10 @@ else
 	echo "ok - the page that npm built # SKIP this dwell is built without it"
 fi
 
+shows_filter() {
+	"$any_page" report --comm server --html "$dir/filtered.html" "$dir/signals.dwell" &&
+		[ "$(tests/page_parts.py "$dir/filtered.html" head | jq -r .session.shown)" = "comm server" ]
+}
+check "a page of some processes says of which" shows_filter
+
 finish

@@ -58,6 +58,7 @@ export interface Head {
 		tier: string;
 		command: string | null;
 		filter: string | null;
+		shown?: string;
 		note: string | null;
 		labels: Record<string, string> | null;
 	};

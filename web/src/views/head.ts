@@ -13,6 +13,7 @@ export function sessionLine(head: Head): HTMLElement {
 	const what = [
 		session.command && `command ${session.command}`,
 		session.filter && session.filter !== "command" && `filter ${session.filter}`,
+		session.shown && `shown: ${session.shown}`,
 		session.signals && `signals ${session.signals}`,
 		`Tier ${session.tier}`,
 		session.is_slice && "a part of the session",
