@@ -15,6 +15,7 @@
 #include "../base/cleanup.h"
 #include "../base/clock.h"
 #include "../base/log.h"
+#include "../base/memory_stream.h"
 #include "../base/utf8.h"
 #include "../store/query.h"
 #include "../store/reader.h"
@@ -150,20 +151,18 @@ static int print_calls(const void *context)
 	const struct reading *reading = context;
 	FILE *to = reading->has_command ? stderr : stdout; /* stdout is the command's own */
 	struct session *session;
-	char *text = NULL;
-	size_t bytes = 0;
+	struct memory_stream text;
 	u64 windows = reading->last - reading->first + 1;
 	u64 calls_max = SLOW_CALLS_MAX * (windows < BEHIND_MAX ? windows : BEHIND_MAX);
-	bool is_more, is_short;
+	bool is_more;
 
-	out = open_memstream(&text, &bytes);
-	if (!out) {
+	if (memory_stream_open(&text)) {
 		log_error("cannot print slow calls: out of memory");
 		return EXIT_FAILED;
 	}
+	out = text.out;
 	if (session_open_live_fds(reading->db_fd, reading->wal_fd, "the session", &session)) {
-		fclose(out);
-		free(text);
+		memory_stream_free(&text);
 		return EXIT_FAILED;
 	}
 	is_more = each(session_db(session), calls, (s64)reading->first, (s64)reading->last,
@@ -174,13 +173,13 @@ static int print_calls(const void *context)
 			"more slow calls than %" PRIu64
 			" at a time: the others are in the session\n",
 			(uint64_t)calls_max);
-	is_short = ferror(out);
-	if (fclose(out) || is_short)
+	if (memory_stream_end(&text)) {
 		log_error("cannot print slow calls: out of memory; they are in the session");
-	else
-		fwrite(text, 1, bytes, to);
-	free(text);
-	return is_short ? EXIT_FAILED : EXIT_OK;
+		return EXIT_FAILED;
+	}
+	fwrite(text.text, 1, text.size, to);
+	memory_stream_free(&text);
+	return EXIT_OK;
 }
 
 /* Of all windows that have ended and are not printed. */

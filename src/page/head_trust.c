@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../base/cleanup.h"
+#include "../base/memory_stream.h"
 #include "../report/json.h"
 #include "../report/quality.h"
 #include "../report/text.h"
@@ -15,18 +16,13 @@
 static char *print(const struct digest *digest,
 		   void (*text)(const struct digest *digest, const struct page *page))
 {
-	char *printed = NULL;
-	size_t size;
-	struct page page = {.out = open_memstream(&printed, &size), .columns = WIDE, .whole = true};
+	struct memory_stream printed;
 
-	if (!page.out)
+	if (memory_stream_open(&printed))
 		return NULL;
-	text(digest, &page);
-	if (fclose(page.out)) {
-		free(printed);
-		return NULL;
-	}
-	return printed;
+	text(digest, &(struct page){.out = printed.out, .columns = WIDE, .whole = true});
+	memory_stream_end(&printed);
+	return printed.text; /* NULL: it did not fit */
 }
 
 /* Each line that says something, without its bullet: warnings, or the others. */

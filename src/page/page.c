@@ -85,7 +85,7 @@ static void print_parts(const struct page_data *data, const char *prefix, FILE *
 	for (int i = 0; i < PART_COUNT; i++)
 		if (!data->parts[i].is_omitted)
 			fprintf(out, "<script type=\"text/plain\" data-part=\"%s%s\">%s</script>\n",
-				prefix, parts[i].name, data->parts[i].text);
+				prefix, parts[i].name, data->parts[i].base64.text);
 }
 
 static int print_page(const struct page_data *data, const struct page_session *session, FILE *out)

@@ -14,9 +14,9 @@ static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 int part_begin(struct part *part)
 {
 	*part = (struct part){0};
-	part->out = open_memstream(&part->text, &part->size);
-	if (!part->out)
-		return part->err = -ENOMEM;
+	part->err = memory_stream_open(&part->base64);
+	if (part->err)
+		return part->err;
 	if (deflateInit(&part->zip, LEVEL) != Z_OK)
 		return part->err = -ENOMEM;
 	part->is_open = true;
@@ -29,7 +29,7 @@ static void put_three(struct part *part, const u8 bytes[3], size_t count)
 			count > 1 ? digits[(bytes[1] & 15) << 2 | bytes[2] >> 6] : '=',
 			count > 2 ? digits[bytes[2] & 63] : '='};
 
-	fwrite(four, 1, sizeof(four), part->out);
+	fwrite(four, 1, sizeof(four), part->base64.out);
 }
 
 static void put_base64(struct part *part, const u8 *bytes, size_t count)
@@ -61,7 +61,7 @@ static void deflate_buffer(struct part *part, int flush)
 
 int part_end(struct part *part)
 {
-	bool is_short;
+	int err;
 
 	if (!part->err)
 		deflate_buffer(part, Z_FINISH);
@@ -72,14 +72,11 @@ int part_end(struct part *part)
 		memset(part->rest + part->rest_count, 0, sizeof(part->rest) - part->rest_count);
 		put_three(part, part->rest, part->rest_count);
 	}
-	if (!part->out)
+	if (!part->base64.out)
 		return part->err;
-	/* A stream in memory fails for want of it alone; when it is closed, text is NULL then. */
-	is_short = ferror(part->out);
-	is_short |= fclose(part->out) || !part->text;
-	part->out = NULL;
-	if (is_short && !part->err)
-		part->err = -ENOMEM;
+	err = memory_stream_end(&part->base64);
+	if (!part->err)
+		part->err = err;
 	return part->err;
 }
 
@@ -87,9 +84,7 @@ void part_free(struct part *part)
 {
 	if (part->is_open)
 		deflateEnd(&part->zip);
-	if (part->out)
-		fclose(part->out);
-	free(part->text);
+	memory_stream_free(&part->base64);
 	*part = (struct part){0};
 }
 

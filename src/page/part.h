@@ -12,19 +12,17 @@
 
 #include <jansson.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <zlib.h>
 
 #include "../../abi/types.h"
+#include "../base/memory_stream.h"
 
 #define PART_BUFFER 65536
 
 struct part {
-	char *text; /* base64, complete after part_end() */
-	size_t size;
+	struct memory_stream base64; /* its text is complete after part_end() */
 	bool is_omitted; /* by its writer: the page has no such part */
 	/* while it is written */
-	FILE *out;
 	z_stream zip;
 	bool is_open;
 	int err;

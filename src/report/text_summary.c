@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../base/cleanup.h"
+#include "../base/memory_stream.h"
 #include "text.h"
 #include "verdict.h"
 
@@ -178,26 +179,26 @@ static void print_findings(const struct digest *digest, const struct page *page,
 
 int text_first(const struct digest *digest, const struct page *page)
 {
-	_cleanup_free_ char *above = NULL;
+	struct memory_stream above;
 	struct page top = *page;
 	struct verdict verdict;
-	size_t size;
 	int lines;
 
-	top.out = open_memstream(&above, &size);
-	if (!top.out)
+	if (memory_stream_open(&above))
 		return -ENOMEM;
+	top.out = above.out;
 	verdict_find(digest, &verdict);
 	text_head(digest, &top);
 	text_quality_brief(digest, &top);
 	print_verdict(digest, &top, &verdict);
 	if (!digest_is_of_one(digest) && !digest->options->threads && !digest->options->group_by)
 		text_host(digest, &top);
-	if (fclose(top.out) || !above)
+	if (memory_stream_end(&above))
 		return -ENOMEM;
-	fputs(above, page->out);
+	fputs(above.text, page->out);
 	/* A blank line, the heading, and what names those that are left. */
-	lines = SCREEN_LINES - count_lines(above) - 2 - LEFT_LINES;
+	lines = SCREEN_LINES - count_lines(above.text) - 2 - LEFT_LINES;
+	memory_stream_free(&above);
 	/* Facts of the host come last: they may be on the next screen. */
 	if (lines > LINES_ENOUGH) {
 		lines -= fact_lines(digest, page);
