@@ -6,8 +6,8 @@
 #
 #   PAIRS=100      pairs of runs of the same program: at most 1 in 100 has a line that is called changed
 #   CHANGES=20     pairs for each change: found, ranked first, and sized within 20 % in at least 19 of 20
-#   RUNS=10        runs a side for a function that is 1 % slower, SMALL=20 times: found in at least 15 of 20, or
-#                  inconclusive with a minimum detectable effect; never unchanged
+#   RUNS=10        runs a side for a function that is 1 % slower, SMALL=20 times, drawn from POOL=40 runs a side: found
+#                  in at least 15 of 20, or inconclusive with a minimum detectable effect; never unchanged
 #   RUN_SECONDS=30 length of a run
 # "A disk 2 ms slower" needs null_blk, whose latency can be chosen; without it that part is skipped.
 #   FORCE=1        judge although other processes use the CPUs
@@ -15,7 +15,7 @@
 . tests/lib.sh
 need_root
 
-PAIRS=${PAIRS:-100} CHANGES=${CHANGES:-20} RUNS=${RUNS:-10} SMALL=${SMALL:-20} RUN_SECONDS=${RUN_SECONDS:-30}
+PAIRS=${PAIRS:-100} CHANGES=${CHANGES:-20} RUNS=${RUNS:-10} SMALL=${SMALL:-20} POOL=${POOL:-40} RUN_SECONDS=${RUN_SECONDS:-30}
 work=$(mktemp -d)
 trap 'remove_disk; rm -rf "$work"' EXIT
 
@@ -53,57 +53,95 @@ changed_lines() { jq -r '[.lines[] | select(.verdict == "changed") | "\(.table) 
 at_most() { [ "$2" -le "$1" ] || { echo "$2, at most $1"; return 1; }; }
 at_least() { [ "$2" -ge "$1" ] || { echo "$2, at least $1"; return 1; }; }
 
-same() {
-	local wrong=0 disturbed=0
-	for i in $(seq "$PAIRS"); do
-		if ! { record a.dwell && record b.dwell && compare "$work/a.dwell" "$work/b.dwell"; }; then
-			echo "# pair $i failed: $(cat "$work/err")"
-			continue
-		fi
-		! jq -e '[.warnings[].text | test("not measured used")] | any' "$work/out.json" >/dev/null || disturbed=$((disturbed + 1))
-		jq -e '.summary.changed == 0' "$work/out.json" >/dev/null && continue
-		wrong=$((wrong + 1))
-		echo "# pair $i: $(changed_lines)"
-		keep "same-$i"
-	done
-	echo "# the same twice: $wrong of $PAIRS pairs have a changed line; $disturbed pairs were disturbed by other processes"
-	check "of $PAIRS pairs of the same, at most 1 in 100 has a changed line" at_most $(((PAIRS + 99) / 100)) $wrong
+# Which pairs were found, first and sized, by the number of the change.
+whats=() options=() filters=() settings=() hits=()
+# add WHAT OPTIONS FILTER VARIABLE=VALUE: FILTER says of the JSON whether it was found, first, and sized
+add() { whats+=("$1") options+=("$2") filters+=("$3") settings+=("$4") hits+=(0); }
+
+# compare_change I NUMBER: a run with that change against the run before it
+compare_change() {
+	# shellcheck disable=SC2086 # options are words
+	if ! { record c.dwell "${settings[$2]}" && compare ${options[$2]} "$work/a.dwell" "$work/c.dwell"; }; then
+		echo "# ${whats[$2]}, pair $1 failed: $(cat "$work/err")"
+	elif jq -e "${filters[$2]}" "$work/out.json" >/dev/null; then
+		hits[$2]=$((hits[$2] + 1))
+	else
+		echo "# ${whats[$2]}, pair $1: $(jq -c '.verdict' "$work/out.json"); $(changed_lines)"
+		keep "${whats[$2]// /-}-$1"
+	fi
+	rm -f "$work/c.dwell"
 }
 
-# change WHAT OPTIONS FILTER VARIABLE=VALUE...: FILTER says of the JSON whether it was found, first, and sized
-change() {
-	local found=0 what=$1 options=$2 filter=$3
-	shift 3
-	for i in $(seq "$CHANGES"); do
-		# shellcheck disable=SC2086 # options are words
-		if ! { ${BEFORE_A:-:} && record a.dwell && ${BEFORE_B:-:} && record b.dwell "$@" &&
-			compare $options "$work/a.dwell" "$work/b.dwell"; }; then
-			echo "# pair $i failed: $(cat "$work/err")"
-			continue
-		fi
-		if jq -e "$filter" "$work/out.json" >/dev/null; then
-			found=$((found + 1))
-		else
-			echo "# $what, pair $i: $(jq -c '.verdict' "$work/out.json"); $(changed_lines)"
-			keep "${what// /-}-$i"
-		fi
+# compare_same I: a run against the one of the same program before it
+compare_same() {
+	if ! { record b.dwell && compare "$work/a.dwell" "$work/b.dwell"; }; then
+		echo "# pair $1 failed: $(cat "$work/err")"
+		failed=$((failed + 1))
+		return
+	fi
+	! jq -e '[.warnings[].text | test("not measured used")] | any' "$work/out.json" >/dev/null || disturbed=$((disturbed + 1))
+	if ! jq -e '.summary.changed == 0' "$work/out.json" >/dev/null; then
+		wrong=$((wrong + 1))
+		echo "# pair $1: $(changed_lines)"
+		keep "same-$1"
+	fi
+	mv "$work/b.dwell" "$work/a.dwell"
+}
+
+# A chain of runs: each run of the same program is compared with the one before it, and so is each changed run, which
+# is between the two. So a run serves up to three pairs.
+pairs() {
+	local wrong=0 disturbed=0 failed=0 changes=$((CHANGES * ${#whats[@]})) most=$PAIRS
+	[ "$changes" -le "$most" ] || most=$changes
+	record a.dwell
+	for i in $(seq "$most"); do
+		[ "$i" -gt "$changes" ] || compare_change "$i" $((i % ${#whats[@]}))
+		[ "$i" -gt "$PAIRS" ] || compare_same "$i"
+		[ $((i % 10)) -ne 0 ] || echo "# $i of $most: $wrong false alarms; found: ${hits[*]}"
 	done
-	echo "# $what: found, first and sized in $found of $CHANGES pairs"
-	check "$what: found, first, and sized within 20 % in 19 of 20" at_least $((CHANGES * 19 / 20)) $found
+	echo "# the same twice: $wrong of $PAIRS pairs have a changed line; $disturbed pairs were disturbed by other processes, $failed failed"
+	check "of $PAIRS pairs of the same, at most 1 in 100 has a changed line" at_most $(((PAIRS + 99) / 100)) $((wrong + failed))
+	for n in "${!whats[@]}"; do
+		[ "$CHANGES" -gt 0 ] || break
+		echo "# ${whats[$n]}: found, first and sized in ${hits[$n]} of $CHANGES pairs"
+		check "${whats[$n]}: found, first, and sized within 20 % in 19 of 20" at_least $((CHANGES * 19 / 20)) "${hits[$n]}"
+	done
+}
+
+# The disk is another one for each side, so this is not part of the chain.
+slow_disk() {
+	local found=0 filter
+	filter="$(first "blocked.disk of oracle rose") and ($(sized latency "service read" mean effect 2e6))"
+	if [ ! -d /sys/kernel/config/nullb ]; then
+		skip "a disk 2 ms slower" "this kernel has no null_blk"
+		return
+	fi
+	for i in $(seq "$CHANGES"); do
+		make_disk 1000000 && record a.dwell && make_disk 3000000 && record b.dwell && compare "$work/a.dwell" "$work/b.dwell" &&
+			jq -e "$filter" "$work/out.json" >/dev/null && found=$((found + 1)) && continue
+		echo "# a disk 2 ms slower, pair $i: $(cat "$work/err") $(changed_lines)"
+	done
+	remove_disk
+	check "a disk 2 ms slower: found, first, and sized within 20 % in 19 of 20" at_least $((CHANGES * 19 / 20)) $found
 }
 sized() { echo "[.lines[] | select(.table == \"$1\" and .name == \"$2\" and .measure == \"$3\")][0] | .verdict == \"changed\" and (.$4 / $5 - 1 | fabs) < 0.2"; }
 first() { echo "(.verdict[0] | startswith(\"$1\"))"; }
 
+# RUNS of the POOL runs of a side, others each time
+draw() { seq "$POOL" | shuf -n "$RUNS" --random-source=<(yes "$2") | sed "s|.*|$work/$1&.dwell|"; }
+
 small() {
-	local found=0 never=0
+	local found=0 never=0 filter a b
+	rm -f "$work"/*.dwell
+	for r in $(seq "$POOL"); do
+		record "a$r.dwell"
+		record "b$r.dwell" SERVICE_SLOWER=1
+	done
+	filter="[.lines[] | select(.table == \"function\" and .name == \"known_render\" and .measure == \"self\")][0]"
 	for i in $(seq "$SMALL"); do
-		rm -f "$work"/*.dwell
-		for r in $(seq "$RUNS"); do
-			record "a$r.dwell"
-			record "b$r.dwell" SERVICE_SLOWER=1
-		done
-		compare "$work"/a*.dwell -- "$work"/b*.dwell || { cat "$work/err"; continue; }
-		filter="[.lines[] | select(.table == \"function\" and .name == \"known_render\" and .measure == \"self\")][0]"
+		mapfile -t a < <(draw a "$i")
+		mapfile -t b < <(draw b "$((i + SMALL))")
+		compare "${a[@]}" -- "${b[@]}" || { cat "$work/err"; continue; }
 		echo "# 1 % slower, $RUNS runs a side, $i: $(jq -c "$filter | [.verdict, .relative, .relative_mde]" "$work/out.json")"
 		[ "$(jq -r "$filter.verdict" "$work/out.json")" != changed ] || found=$((found + 1))
 		[ "$(jq -r "$filter.verdict" "$work/out.json")" != unchanged ] || never=$((never + 1))
@@ -112,20 +150,13 @@ small() {
 	check "1 % slower is never called unchanged" at_most 0 $never
 }
 
-[ "$PAIRS" -eq 0 ] || same
-if [ "$CHANGES" -gt 0 ]; then
-	change "a function 10 % slower" "" "$(first "cpu.user of oracle rose") and (.verdict[1] | test(\"known_render\")) and ($(sized function known_render self relative 0.1))" SERVICE_SLOWER=10
-	# 20 holds a second, 5 ms longer each; three threads ask for the lock 100 times a second each, at the same moments.
-	# Who asks while it is held waits for the rest of it: its truth is the holder's own time, in clock_nanosleep.
-	change "a lock held 5 ms longer" "" "$(first "blocked.lock of oracle rose") and ([.lines[] | select(.table == \"function\" and .name == \"known_hold_lock\" and .measure == \"total\" and .kind == \"blocked\")][0] | .verdict == \"changed\" and (.effect / 100e6 - 1 | fabs) < 0.2)" SERVICE_HOLD_MS=5
-	change "one more look-up per request" "--per syscalls:write" "(.verdict | any(startswith(\"Calls of newfstatat of oracle rose\"))) and ($(sized syscall newfstatat count effect 1))" SERVICE_LOOKUPS=1
-	if [ -d /sys/kernel/config/nullb ]; then
-		BEFORE_A="make_disk 1000000" BEFORE_B="make_disk 3000000" change "a disk 2 ms slower" "" \
-			"$(first "blocked.disk of oracle rose") and ($(sized latency "service read" mean effect 2e6))"
-		remove_disk
-	else
-		skip "a disk 2 ms slower" "this kernel has no null_blk"
-	fi
-fi
+add "a function 10 % slower" "" "$(first "cpu.user of oracle rose") and (.verdict[1] | test(\"known_render\")) and ($(sized function known_render self relative 0.1))" SERVICE_SLOWER=10
+# 20 holds a second, 5 ms longer each; three threads ask for the lock 100 times a second each, at the same moments.
+# Who asks while it is held waits for the rest of it: its truth is the holder's own time, in clock_nanosleep.
+add "a lock held 5 ms longer" "" "$(first "blocked.lock of oracle rose") and ([.lines[] | select(.table == \"function\" and .name == \"known_hold_lock\" and .measure == \"total\" and .kind == \"blocked\")][0] | .verdict == \"changed\" and (.effect / 100e6 - 1 | fabs) < 0.2)" SERVICE_HOLD_MS=5
+add "one more look-up per request" "--per syscalls:write" "(.verdict | any(startswith(\"Calls of newfstatat of oracle rose\"))) and ($(sized syscall newfstatat count effect 1))" SERVICE_LOOKUPS=1
+
+pairs
+[ "$CHANGES" -eq 0 ] || slow_disk
 [ "$SMALL" -eq 0 ] || small
 finish
