@@ -36,6 +36,7 @@ const char *const diff_reason_names[DIFF_REASONS] = {
 	[DIFF_DRIFTS] = "drifts within a run",
 	[DIFF_RUNS_OVERLAP] = "runs overlap",
 	[DIFF_OTHERS] = "disturbed by other processes",
+	[DIFF_STOLEN] = "disturbed by the hypervisor",
 };
 
 int diff_init(struct diff *diff, const struct diff_options *options)

@@ -67,6 +67,7 @@ enum diff_reason {
 	DIFF_DRIFTS,	   /* it drifts within a run */
 	DIFF_RUNS_OVERLAP, /* a few runs a side, and they are not apart */
 	DIFF_OTHERS,	   /* processes that were not measured used the CPUs much, or unevenly */
+	DIFF_STOLEN,	   /* so did the hypervisor */
 	DIFF_REASONS,
 };
 extern const char *const diff_reason_names[DIFF_REASONS];
@@ -131,8 +132,7 @@ struct diff_run {
 	/* facts, for fairness and headings */
 	char kernel[128], machine[64], host[128], boot_id[64], tier[8], filter[256], signals[256],
 		kind[16], note[128], version[64];
-	u64 cpus, freq, window_ns, min_block_ns, started_ns, steal_ns, slow_ns;
-	bool has_stacks, was_killed;
+	u64 cpus, freq, window_ns, min_block_ns, started_ns, ended_ns, steal_ns;
 	u64 losses, steps;
 	double other_ns, cpus_ns; /* of CPUs: with threads that were not measured, and all */
 	u64 thinned;		  /* most, of any part */
@@ -185,7 +185,7 @@ struct diff {
 	struct diff_warning warnings[DIFF_WARNINGS_MAX];
 	size_t warning_count;
 	bool is_refused;
-	bool others_disturb; /* what was not measured used the CPUs much, or by another share */
+	enum diff_reason disturbed; /* DIFF_OTHERS or DIFF_STOLEN: times mean nothing; or 0 */
 	/* What the judge found. */
 	bool whole_runs; /* the run is the unit of exchange */
 	double floor;	 /* relative: a smaller change is not called one */

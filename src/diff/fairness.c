@@ -146,7 +146,6 @@ static void look_at_each(struct diff *diff)
 {
 	for (size_t r = 0; r < diff->run_count; r++) {
 		const struct diff_run *run = &diff->runs[r];
-		double cpu_s = seconds(run) * (double)run->cpus;
 
 		if (run->losses)
 			warn(diff, false, "%s lost %" PRIu64 " events; 'dwell report' lists them",
@@ -156,11 +155,8 @@ static void look_at_each(struct diff *diff)
 			     "%s was thinned to hold --max-overhead: %" PRIu64
 			     " steps, the least covered part was on for %.0f %% of the time",
 			     run->name, (uint64_t)run->steps, 100 * run->least_covered);
-		if (run->was_killed)
+		if (!run->ended_ns)
 			warn(diff, false, "%s has no end: its writer was killed", run->name);
-		if (cpu_s > 0 && (double)run->steal_ns / 1e9 > STOLEN_MUCH * cpu_s)
-			warn(diff, false, "the hypervisor took %.0f %% of the CPUs' time during %s",
-			     100 * (double)run->steal_ns / 1e9 / cpu_s, run->name);
 	}
 }
 
@@ -180,11 +176,29 @@ static void compare_others(struct diff *diff)
 	if (fabs(share[1] - share[0]) <= OTHERS_APART && share[0] <= OTHERS_MUCH &&
 	    share[1] <= OTHERS_MUCH)
 		return;
-	diff->others_disturb = true;
+	diff->disturbed = DIFF_OTHERS;
 	warn(diff, false,
 	     "processes that were not measured used %.0f %% of the CPUs in A, %.0f %% in B: times "
 	     "are inconclusive unless --force is given, or the whole host is recorded (-a)",
 	     100 * share[0], 100 * share[1]);
+}
+
+/* Time that the hypervisor takes looks as if the program took it. It is known of whole sessions. */
+static void look_at_hypervisor(struct diff *diff)
+{
+	for (size_t r = 0; r < diff->run_count; r++) {
+		const struct diff_run *run = &diff->runs[r];
+		u64 ns = run->ended_ns > run->started_ns ? run->ended_ns - run->started_ns : 0;
+		double share = (double)run->steal_ns / ((double)ns * (double)run->cpus);
+
+		if (!ns || !run->cpus || share <= STOLEN_MUCH)
+			continue;
+		diff->disturbed = DIFF_STOLEN;
+		warn(diff, false,
+		     "the hypervisor took %.0f %% of the CPUs' time during %s: times are "
+		     "inconclusive unless --force is given",
+		     100 * share, run->name);
+	}
 }
 
 static void compare_durations(struct diff *diff)
@@ -291,6 +305,7 @@ void diff_check_fairness(struct diff *diff)
 	look_at_each(diff);
 	compare_stacks(diff);
 	compare_others(diff);
+	look_at_hypervisor(diff);
 	compare_durations(diff);
 	compare_builds(diff);
 	warn_of_no_room(diff);

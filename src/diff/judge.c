@@ -169,7 +169,7 @@ static double detectable(const struct diff *diff, const struct diff_line *line,
 /* Others had the CPUs: only what is counted per unit of work is the program's own. */
 static bool is_disturbed(const struct diff *diff, const struct diff_line *line)
 {
-	return diff->others_disturb && !diff->options.force && !diff->whole_runs &&
+	return diff->disturbed && !diff->options.force && !diff->whole_runs &&
 	       !(line->key.measure == DIFF_TIMES && diff->options.per.kind == DIFF_PER_COUNT);
 }
 
@@ -189,7 +189,7 @@ static void decide(const struct diff *diff, struct diff_line *line, const struct
 		line->reason = DIFF_DRIFTS;
 	else if (line->p <= diff->threshold && is_beyond && fabs(line->effect) >= material) {
 		line->reason = !judged->are_runs_apart	  ? DIFF_RUNS_OVERLAP
-			       : is_disturbed(diff, line) ? DIFF_OTHERS
+			       : is_disturbed(diff, line) ? diff->disturbed
 							  : DIFF_BY_TEST;
 		if (line->reason == DIFF_BY_TEST)
 			line->verdict = DIFF_CHANGED;

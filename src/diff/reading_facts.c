@@ -13,7 +13,6 @@ static int on_meta(sqlite3_stmt *row, void *context)
 {
 	struct diff_run *run = ((struct reading *)context)->run;
 	char key[64], value[256];
-	u64 number = 0;
 	const struct {
 		const char *key;
 		char *to;
@@ -39,8 +38,8 @@ static int on_meta(sqlite3_stmt *row, void *context)
 		{"window_ns", &run->window_ns},
 		{"min_block_ns", &run->min_block_ns},
 		{"started_ns", &run->started_ns},
+		{"ended_ns", &run->ended_ns},
 		{"steal_ns", &run->steal_ns},
-		{"slow_ns", &run->slow_ns},
 	};
 
 	query_text(row, 0, key, sizeof(key));
@@ -51,8 +50,6 @@ static int on_meta(sqlite3_stmt *row, void *context)
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		if (!strcmp(key, numbers[i].key))
 			(void)text_parse_u64(value, 0, 1ULL << 62, numbers[i].to);
-	if (!strcmp(key, "ended_ns"))
-		run->was_killed = text_parse_u64(value, 1, 1ULL << 62, &number) != 0;
 	return 0;
 }
 
@@ -114,7 +111,6 @@ int reading_facts(struct reading *reading)
 	};
 	int err = 0;
 
-	reading->run->was_killed = true; /* until its end is found */
 	for (size_t i = 0; !err && i < ARRAY_SIZE(tables); i++)
 		err = query_table(reading->db, tables[i].table, tables[i].columns, NULL,
 				  tables[i].on_row, reading);
