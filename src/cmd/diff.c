@@ -28,6 +28,10 @@ static const char usage[] =
 	"                   @-500ms, @10-20 (seconds); both sides may be of one file\n"
 	"  --per WHAT       divide by a unit of work: wall (default), cpu, or a count, as\n"
 	"                   in syscalls:accept4 or files:open\n"
+	"  --comm, --exe, --service, --container, --pod, --cgroup, --user LIST\n"
+	"                   compare these processes only, as in dwell report\n"
+	"  --group-by WHAT  put comm, exe, container, pod, cgroup or user in place of\n"
+	"                   the service\n"
 	"  --fail-over PCT  exit with 3 if a changed line got worse by more than this\n"
 	"  --force          compare even where it is not fair\n"
 	"  --top N          show N rows of each table (default: by table)\n"
@@ -60,6 +64,7 @@ struct options {
 };
 
 static const struct option longs[] = {
+	PROCESS_KEYS(SESSION_OPTION_OF_KEY){"group-by", required_argument, NULL, 'G'},
 	{"per", required_argument, NULL, 'p'}, {"fail-over", required_argument, NULL, 'f'},
 	{"force", no_argument, NULL, 'F'},     {"top", required_argument, NULL, 'n'},
 	{"json", no_argument, NULL, 'j'},      {"color", required_argument, NULL, 'c'},
@@ -92,9 +97,27 @@ static int parse_top(struct options *options)
 	return 0;
 }
 
+static int parse_group_by(struct options *options)
+{
+	for (int key = 0; key < PROCESS_KEY_COUNT; key++)
+		if (!strcmp(optarg, process_keys[key].name)) {
+			options->diff.group_by = (enum process_key)key;
+			return 0;
+		}
+	log_error("--group-by is comm, exe, service, container, pod, cgroup or user, not '%s'",
+		  optarg);
+	return -EINVAL;
+}
+
 static int parse_option(int option, struct options *options)
 {
+	struct session_options shared = {.part = &options->diff.processes};
+
+	if (option >= SESSION_OPTION_KEY)
+		return session_option(option, &shared);
 	switch (option) {
+	case 'G':
+		return parse_group_by(options);
 	case 'p':
 		return diff_parse_per(optarg, &options->diff.per);
 	case 'f':
@@ -159,6 +182,7 @@ static int parse(int argc, char **argv, struct options *options)
 
 	(void)diff_parse_per("wall", &options->diff.per);
 	options->diff.fail_over = -1;
+	options->diff.group_by = PROCESS_KEY_SERVICE;
 	for (int i = 1; i < argc && !separator; i++)
 		separator = strcmp(argv[i], "--") ? 0 : i;
 	while (!err &&

@@ -148,14 +148,14 @@ int diff_read(struct diff *diff, sqlite3 *db, int side, const char *name, u64 fr
 		reading_facts, choose_windows,	reading_tasks,	reading_ledger,
 		reading_calls, reading_samples, reading_series,
 	};
-	int err = 0;
+	int err;
 
 	if (diff->run_count == DIFF_RUNS_MAX || diff->run_count == diff->options.run_count)
 		return -E2BIG;
 	diff->run_count++;
 	*run = (struct diff_run){
 		.side = side, .name = name, .from_ns = from_ns, .to_ns = to_ns, .least_covered = 1};
-	reading_init_tasks(&reading);
+	err = reading_init_tasks(&reading);
 	for (size_t i = 0; !err && i < sizeof(parts) / sizeof(parts[0]); i++)
 		err = parts[i](&reading);
 	free(reading.starts);

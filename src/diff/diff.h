@@ -16,6 +16,7 @@
 #include "../base/hash.h"
 #include "../base/strings.h"
 #include "../model/hist.h"
+#include "../store/session_part.h"
 #include "blocks.h"
 
 #define DIFF_RUNS_MAX	   64  /* sessions of both sides */
@@ -84,7 +85,7 @@ struct diff_per {
 struct diff_key {
 	u32 table, measure;
 	u32 kind;    /* of samples: enum sample_kind; else 0 */
-	u32 service; /* also the signal of a series */
+	u32 service; /* or what --group-by asks for; also the signal of a series */
 	u32 process;
 	u32 name;   /* state, function, system call, series, thread */
 	u32 module; /* file name of the function's module */
@@ -135,6 +136,7 @@ struct diff_run {
 	u64 cpus, freq, window_ns, min_block_ns, started_ns, ended_ns, steal_ns;
 	u64 losses, steps;
 	double other_ns, cpus_ns; /* of CPUs: with threads that were not measured, and all */
+	double busy_ns;		  /* of the whole session */
 	u64 thinned;		  /* most, of any part */
 	double least_covered;	  /* of any part: 0 to 1 */
 	u64 samples, incomplete;  /* counts */
@@ -162,6 +164,8 @@ struct diff_warning {
 
 struct diff_options {
 	struct diff_per per;
+	struct session_part processes; /* those that are compared: by its keys alone */
+	enum process_key group_by;     /* what is a service to us */
 	bool json, force, color;
 	bool whole; /* names are not cut, however long */
 	int columns;
@@ -232,6 +236,15 @@ int diff_print_json(const struct diff *diff, FILE *out);
 
 /* What --per takes: 0, or -EINVAL, told. */
 int diff_parse_per(const char *text, struct diff_per *ret_per);
+
+/* Are only some of the processes compared? */
+static inline bool diff_is_filtered(const struct diff *diff)
+{
+	for (int key = 0; key < PROCESS_KEY_COUNT; key++)
+		if (diff->options.processes.keys[key])
+			return true;
+	return false;
+}
 
 static inline const char *diff_text(const struct diff *diff, u32 number)
 {

@@ -17,7 +17,7 @@
 #define OTHERS_APART	 0.05 /* of all CPUs */
 #define OTHERS_MUCH	 0.50 /* CPUs are full: how many wait for them, the share does not tell */
 #define DURATIONS_APART	 3.0
-#define STOLEN_MUCH	 0.05 /* of the CPUs' time, by the hypervisor */
+#define STOLEN_MUCH	 0.03 /* of the time that CPUs were busy, by the hypervisor */
 #define BUILDS_NAMED	 3
 #define COVERED_LITTLE	 0.99
 
@@ -183,20 +183,22 @@ static void compare_others(struct diff *diff)
 	     100 * share[0], 100 * share[1]);
 }
 
-/* Time that the hypervisor takes looks as if the program took it. It is known of whole sessions. */
+/*
+ * Time that the hypervisor takes looks as if the program took it. It takes from CPUs that are busy.
+ * It is known of whole sessions.
+ */
 static void look_at_hypervisor(struct diff *diff)
 {
 	for (size_t r = 0; r < diff->run_count; r++) {
 		const struct diff_run *run = &diff->runs[r];
-		u64 ns = run->ended_ns > run->started_ns ? run->ended_ns - run->started_ns : 0;
-		double share = (double)run->steal_ns / ((double)ns * (double)run->cpus);
+		double share = run->busy_ns > 0 ? (double)run->steal_ns / run->busy_ns : 0;
 
-		if (!ns || !run->cpus || share <= STOLEN_MUCH)
+		if (share <= STOLEN_MUCH)
 			continue;
 		diff->disturbed = DIFF_STOLEN;
 		warn(diff, false,
-		     "the hypervisor took %.0f %% of the CPUs' time during %s: times are "
-		     "inconclusive unless --force is given",
+		     "the hypervisor took %.0f %% of the time that CPUs were busy during %s: times "
+		     "are inconclusive unless --force is given",
 		     100 * share, run->name);
 	}
 }

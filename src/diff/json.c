@@ -6,6 +6,7 @@
 
 #include "../model/profile.h"
 #include "../model/view.h"
+#include "../store/process_filter.h"
 #include "diff.h"
 
 static json_t *real_or_null(double value)
@@ -105,6 +106,7 @@ int diff_print_json(const struct diff *diff, FILE *out)
 {
 	json_t *runs = json_array(), *warnings = json_array(), *verdict = json_array();
 	json_t *lines = json_array(), *all;
+	char filter[DIFF_TEXT_BYTES];
 	bool is_short = !runs || !warnings || !verdict || !lines;
 	int err;
 
@@ -119,9 +121,12 @@ int diff_print_json(const struct diff *diff, FILE *out)
 		append(verdict, json_string(diff->sentences[i]), &is_short);
 	for (size_t i = 0; !is_short && i < diff->order_count; i++)
 		append(lines, json_line(diff, diff->order[i]), &is_short);
-	all = json_pack("{s:s, s:s, s:o, s:o, s:o, s:{s:b, s:f, s:f, s:f, s:f, s:f, s:f, s:I}, "
+	process_filter_text(&diff->options.processes, filter, sizeof(filter));
+	all = json_pack("{s:s, s:s, s:s*, s:s, s:o, s:o, s:o, s:{s:b, s:f, s:f, s:f, s:f, s:f, s:f, s:I}, "
 			"s:{s:I, s:I, s:I}, s:o}",
-			"schema", "dwell.diff/1", "per", diff->options.per.unit, "runs", runs,
+			"schema", "dwell.diff/1", "per", diff->options.per.unit, "filter",
+			*filter ? filter : NULL, "group_by",
+			process_keys[diff->options.group_by].name, "runs", runs,
 			"warnings", warnings, "verdict", verdict, "method", "whole_runs",
 			diff->whole_runs, "floor", diff->floor, "bound", diff->bound, "material_ns",
 			diff->material, "false_discovery_rate", STATS_FALSE_DISCOVERY,

@@ -4,20 +4,24 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "../store/process_filter.h"
 #include "../store/query.h"
 #include "../store/sums.h"
 
-void reading_init_tasks(struct reading *reading)
+int reading_init_tasks(struct reading *reading)
 {
+	reading->part = reading->diff->options.processes;
 	hash_init(&reading->processes, sizeof(struct reading_process), 2 * sizeof(u64),
 		  READING_TASKS_MAX);
 	hash_init(&reading->threads, sizeof(struct reading_thread), sizeof(u64), READING_TASKS_MAX);
+	return process_filter_read(reading->db, &reading->part);
 }
 
 void reading_free_tasks(struct reading *reading)
 {
 	hash_free(&reading->processes);
 	hash_free(&reading->threads);
+	process_filter_free(&reading->part);
 }
 
 int reading_rows(struct reading *reading, const char *table, const char *sums, const char *columns,

@@ -17,7 +17,7 @@
 struct reading_process {
 	u64 pid, start_ns; /* the key */
 	u32 comm, service;
-	bool is_kernel;
+	bool is_left_out; /* the kernel's, or not asked for */
 	u32 group; /* of the ledger: 1 + index; 0: not looked up yet */
 };
 
@@ -26,7 +26,7 @@ struct reading_thread {
 	u64 begin_ns;
 	u32 process; /* index */
 	u32 comm;
-	bool is_kernel;
+	bool is_left_out;
 	s64 last_window; /* of its rows in the ledger so far */
 	s64 span_first;	 /* its row of last_window covers from here on */
 	bool has_row;
@@ -37,6 +37,7 @@ struct reading {
 	struct diff *diff;
 	struct diff_run *run;
 	sqlite3 *db;
+	struct session_part part; /* which processes are compared */
 	u64 *starts; /* of all windows of the session, by id from first_id on */
 	s64 first_id;
 	size_t start_count;
@@ -46,7 +47,7 @@ struct reading {
 
 #define READING_WINDOWS_MAX 1000000
 
-void reading_init_tasks(struct reading *reading);
+int reading_init_tasks(struct reading *reading); /* 0 or -errno, told */
 void reading_free_tasks(struct reading *reading);
 
 /*
@@ -80,6 +81,13 @@ u32 reading_line_number(struct reading *reading, const struct diff_key *key, dou
 
 /* By pid and start; NULL: not known. */
 const struct reading_process *reading_process(const struct reading *reading, u64 pid, u64 start_ns);
+
+/* Whose rows count? NULL: of nobody, or of a process that is not known. */
+static inline bool reading_leaves_out(const struct reading *reading,
+				      const struct reading_process *process)
+{
+	return process ? process->is_left_out : reading->part.chosen && !reading->is_survey;
+}
 
 /* The parts, each 0 or -errno, told. */
 int reading_facts(struct reading *reading);

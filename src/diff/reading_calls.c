@@ -91,7 +91,7 @@ static int on_call(sqlite3_stmt *row, void *context)
 	if (bin < 0 || !identity || !identity->process)
 		return 0;
 	process = hash_item(&reading->processes, identity->process - 1);
-	if (process->is_kernel)
+	if (process->is_left_out)
 		return 0;
 	key.service = process->service;
 	key.process = process->comm;

@@ -28,17 +28,39 @@ struct ledger_reader {
 
 /* --- processes and threads --- */
 
+/* A user has a number only. */
+static u32 service_of(struct reading *reading, sqlite3_stmt *row, int column)
+{
+	char text[DIFF_TEXT_BYTES], user[DIFF_TEXT_BYTES];
+
+	query_text(row, column, text, sizeof(text));
+	if (reading->diff->options.group_by != PROCESS_KEY_USER || !*text)
+		return reading_text(reading, text);
+	snprintf(user, sizeof(user), "uid %.20s", text);
+	return reading_text(reading, user);
+}
+
+static struct reading_process *add_process(struct reading *reading, u64 pid, u64 start_ns)
+{
+	struct reading_process *process = hash_add(&reading->processes, &(u64[]){pid, start_ns});
+
+	if (process)
+		process->is_left_out |=
+			!session_part_has_process(&reading->part, pid, start_ns);
+	return process;
+}
+
 static int on_process(sqlite3_stmt *row, void *context)
 {
 	struct reading *reading = context;
 	struct reading_process *process =
-		hash_add(&reading->processes, &(u64[]){query_count(row, 0), query_count(row, 1)});
+		add_process(reading, query_count(row, 0), query_count(row, 1));
 
 	if (!process)
 		return hash_is_full(&reading->processes) ? 0 : -ENOMEM;
 	process->comm = reading_column(reading, row, 2);
-	process->service = reading_column(reading, row, 3);
-	process->is_kernel |= query_u64(row, 4) != 0;
+	process->is_left_out |= query_u64(row, 3) != 0;
+	process->service = service_of(reading, row, 4);
 	return 0;
 }
 
@@ -47,8 +69,7 @@ static int on_thread(sqlite3_stmt *row, void *context)
 {
 	struct reading *reading = context;
 	u64 id = query_u64(row, 0), pid = query_count(row, 1), tid = query_count(row, 3);
-	struct reading_process *process =
-		hash_add(&reading->processes, &(u64[]){pid, query_count(row, 2)});
+	struct reading_process *process = add_process(reading, pid, query_count(row, 2));
 	struct reading_thread *thread = process ? hash_add(&reading->threads, &id) : NULL;
 
 	if (!thread) {
@@ -59,19 +80,23 @@ static int on_thread(sqlite3_stmt *row, void *context)
 	}
 	thread->begin_ns = query_count(row, 4);
 	thread->comm = reading_column(reading, row, 5);
-	thread->is_kernel = query_u64(row, 6) != 0 || process->is_kernel;
+	thread->is_left_out = query_u64(row, 6) != 0 || process->is_left_out;
 	thread->process = (u32)(process - (struct reading_process *)reading->processes.items);
 	if ((pid == tid && thread->comm) || !process->comm)
 		process->comm = thread->comm;
-	process->is_kernel |= thread->is_kernel;
+	process->is_left_out |= thread->is_left_out;
 	return 0;
 }
 
 int reading_tasks(struct reading *reading)
 {
-	int err = query_table(reading->db, "processes", "pid, start_ns, comm, service, is_kernel",
-			      NULL, on_process, reading);
+	const char *column = process_keys[reading->diff->options.group_by].column;
+	char columns[128];
+	int err;
 
+	snprintf(columns, sizeof(columns), "pid, start_ns, comm, is_kernel, %s",
+		 query_has_column(reading->db, "processes", column) ? column : "''");
+	err = query_table(reading->db, "processes", columns, NULL, on_process, reading);
 	if (err)
 		return err;
 	return query_table(reading->db, "threads",
@@ -261,7 +286,7 @@ static int on_ledger(sqlite3_stmt *row, void *context)
 	struct reading_thread *thread = thread_of(reading, query_u64(row, 1));
 	int bin;
 
-	if (!thread || thread->is_kernel || ns > NS_MOST || ns < -NS_MOST ||
+	if (!thread || thread->is_left_out || ns > NS_MOST || ns < -NS_MOST ||
 	    window < reading->first_id ||
 	    (u64)window - (u64)reading->first_id >= reading->start_count)
 		return 0;
@@ -291,6 +316,7 @@ static int on_cpu(sqlite3_stmt *row, void *context)
 	struct reading *reading = ((struct ledger_reader *)context)->reading;
 	double ns = (double)query_count(row, 2);
 
+	reading->run->busy_ns += query_u64(row, 1) == CPU_USE_IDLE ? 0 : ns;
 	if (reading_bin(reading, sqlite3_column_int64(row, 0)) < 0)
 		return 0;
 	reading->run->cpus_ns += ns;

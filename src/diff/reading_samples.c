@@ -260,7 +260,7 @@ static int on_sample(sqlite3_stmt *row, void *context)
 	double weight = (double)query_count(row, 7);
 	struct sample_lines key = {.stack = query_u64(row, 4), .kind = (u32)kind};
 
-	if (bin < 0 || kind >= SAMPLE_KIND_COUNT || !count || (process && process->is_kernel))
+	if (bin < 0 || kind >= SAMPLE_KIND_COUNT || !count || reading_leaves_out(reading, process))
 		return 0;
 	key.stop = stop < PROFILE_STOPS ? (u32)stop : PROFILE_STOPS - 1;
 	reading->run->samples += count;

@@ -30,7 +30,7 @@ struct series_of {
 	u64 id; /* the key */
 	u32 signal, kind, unit;
 	u32 name, object_name; /* texts; 0: no line */
-	bool is_work, is_kernel;
+	bool is_work, is_left_out;
 };
 
 struct series_reader {
@@ -151,7 +151,7 @@ static int on_series(sqlite3_stmt *row, void *context)
 		series->object_name = reading_text(reading, name);
 	}
 	series->unit = view->kinds[at].unit;
-	series->is_kernel = process && process->is_kernel;
+	series->is_left_out = reading_leaves_out(reading, process);
 	/* Tier B's own counts of system calls are complete: they are taken instead. */
 	series->is_work = is_work(&reading->diff->options.per, signal, kind, detail, object) &&
 			  (strcmp(signal, "syscalls") != 0 || strcmp(reading->run->tier, "B") != 0);
@@ -251,7 +251,7 @@ static int on_value(sqlite3_stmt *row, void *context)
 	const struct series_of *series = hash_find(&reader->series, &id);
 	const char *buckets = (const char *)sqlite3_column_text(row, 4);
 
-	if (bin < 0 || !series || !count || series->is_kernel)
+	if (bin < 0 || !series || !count || series->is_left_out)
 		return 0;
 	if (series->is_work)
 		reading->diff->bins[bin].count += (double)count;

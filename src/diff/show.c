@@ -113,11 +113,13 @@ void show_label(const struct diff *diff, const struct diff_line *line, char *buf
 	name_of(diff, line->key.name, name);
 	switch ((enum diff_table)line->key.table) {
 	case DIFF_LEDGER:
-		snprintf(buf, size, "%s of all processes", name);
+		snprintf(buf, size, "%s of all processes%s", name,
+			 diff_is_filtered(diff) ? " that were chosen" : "");
 		return;
 	case DIFF_SERVICE:
 		name_of(diff, line->key.service, of);
-		snprintf(buf, size, "%s of service %s", name, of);
+		snprintf(buf, size, "%s of %s %s", name,
+			 process_keys[diff->options.group_by].name, of);
 		return;
 	case DIFF_PROCESS:
 		process_text(diff, line, of, sizeof(of));

@@ -37,10 +37,9 @@ int diff_survey(struct diff *diff, sqlite3 *db, int side, const char *name)
 		reading_calls,
 		reading_samples,
 	};
-	int err = 0;
+	int err = reading_init_tasks(&reading);
 
 	diff->lines.max = SURVEY_LINES_MAX;
-	reading_init_tasks(&reading);
 	for (size_t i = 0; !err && i < sizeof(parts) / sizeof(parts[0]); i++)
 		err = parts[i](&reading);
 	reading_free_tasks(&reading);

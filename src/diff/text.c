@@ -6,6 +6,7 @@
 
 #include "../../abi/ids.h"
 #include "../base/utf8.h"
+#include "../store/process_filter.h"
 #include "show.h"
 
 #define COLUMNS_USUAL  80
@@ -113,6 +114,12 @@ static void head(const struct output *output)
 		diff->options.per.kind == DIFF_PER_WALL ? " of wall time" : "");
 	side(output, 0);
 	side(output, 1);
+	if (diff_is_filtered(diff)) {
+		char filter[DIFF_TEXT_BYTES];
+
+		process_filter_text(&diff->options.processes, filter, sizeof(filter));
+		paragraph(output, "  of ", filter);
+	}
 	for (size_t i = 0; i < diff->warning_count; i++) {
 		char text[2 * DIFF_TEXT_BYTES];
 
@@ -293,8 +300,12 @@ static void print_table(const struct output *output, const struct table *table)
 	}
 	if (!count)
 		return;
-	fprintf(output->out, "\n%s%s%s  %s\n", bold(output), table->heading, plain(output),
-		table->about);
+	if (table->tables == 1 << DIFF_SERVICE && diff->options.group_by != PROCESS_KEY_SERVICE)
+		fprintf(output->out, "\n%sGROUPS%s  states by %s\n", bold(output), plain(output),
+			process_keys[diff->options.group_by].name);
+	else
+		fprintf(output->out, "\n%s%s%s  %s\n", bold(output), table->heading,
+			plain(output), table->about);
 	for (size_t i = 0; i < count; i++)
 		row(output, shown[i]);
 	if (repeated)
