@@ -212,11 +212,16 @@ static bool is_shown_already(const struct diff_line *line, const struct diff_lin
 	return false;
 }
 
-/* A wider table with as many lines as that of processes says nothing that this one does not. */
+/*
+ * A wider table with as many lines as that of processes says nothing that this one does not. Groups
+ * that were asked for are shown.
+ */
 static bool repeats_processes(const struct diff *diff, enum diff_table table)
 {
 	size_t wider = 0, processes = 0;
 
+	if (table == DIFF_SERVICE && diff->options.group_by != PROCESS_KEY_SERVICE)
+		return false;
 	for (size_t i = 0; i < diff->order_count; i++) {
 		wider += diff->order[i]->key.table == table;
 		processes += diff->order[i]->key.table == DIFF_PROCESS;

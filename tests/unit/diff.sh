@@ -125,6 +125,38 @@ check "but with --force" says 0 "cpu.user of server (web.service) rose" "$DWELL"
 others disturbed 110000000
 check "nor without, if it differs by little" says 0 "cpu.user of server (web.service) rose" "$DWELL" diff "$dir/quiet.dwell" "$dir/disturbed.dwell"
 
+# CPUs that the hypervisor took: 30 s of which 10 % are busy
+others disturbed 100000000
+stolen() { sqlite3 "$dir/disturbed.dwell" "INSERT OR REPLACE INTO meta VALUES ('steal_ns', $1)"; }
+stolen 120000000
+check "time of busy CPUs that the hypervisor took is told" says 0 "! the hypervisor took 4 % of the time that CPUs were busy during" "$DWELL" diff "$dir/quiet.dwell" "$dir/disturbed.dwell"
+check "and no time is called changed" grep -q "No line changed" "$dir/out"
+stolen 60000000
+check "2 % are not" says 0 "cpu.user of server (web.service) rose" "$DWELL" diff "$dir/quiet.dwell" "$dir/disturbed.dwell"
+
+# Some of the processes, and other groups: a second process with a fifth of the CPU time, and 30 % more of it in B
+helper() {
+	cp "$dir/$1.dwell" "$dir/$2.dwell"
+	sqlite3 "$dir/$2.dwell" "INSERT INTO processes (pid, start_ns, parent, comm, exe, service, is_kernel, uid) VALUES (200, 7, 1, 'helper', '/usr/bin/helper', 'db.service', 0, 33);
+		INSERT INTO threads (id, pid, process_start_ns, tid, start_ns, begin_ns, end_ns, comm, is_kernel, is_dead, threads, account_ns) SELECT 3, 200, 7, 200, 7, begin_ns, end_ns, 'helper', 0, 0, 1, account_ns FROM threads WHERE id = 1;
+		INSERT INTO ledger (window, thread, state, call, object, holder, waker, waker_kind, ns, count, end_ns) SELECT window, 3, state, call, object, holder, waker, waker_kind, CASE state WHEN 2 THEN ns * $3 ELSE ns END, count, end_ns FROM ledger WHERE thread = 1 AND state IN (2, 14)"
+}
+helper a with 0.2
+helper same with-more 0.26
+check "of one process: JSON follows its schema" diff_json with.dwell with-more.dwell --comm helper
+check "it says of which" jq -e '.filter == "comm helper" and .group_by == "service"' "$dir/out"
+check "has no line of another" jq -e '[.lines[] | .process == null or .process == "helper"] | all' "$dir/out"
+check "all of them together are that one" jq -e '[.lines[] | select(.table == "ledger" and .name == "cpu.user")][0].a as $a |
+	[.lines[] | select(.table == "process" and .name == "cpu.user")][0].a == $a and $a > 50e6 and $a < 70e6' "$dir/out"
+check "and finds its change" changed_by process cpu.user time 0.3
+check "text says of which" says 0 "of comm helper" "$DWELL" diff --comm helper "$dir/with.dwell" "$dir/with-more.dwell"
+check "another one has not changed" says 0 "No line changed" "$DWELL" diff --comm server "$dir/with.dwell" "$dir/with-more.dwell"
+check "one that is not there is an error" says 1 "no process of the session has --comm halper; there is helper" "$DWELL" diff --comm halper "$dir/with.dwell" "$dir/with-more.dwell"
+check "by user" diff_json with.dwell with-more.dwell --group-by user
+check "is by user" jq -e '.group_by == "user" and ([.lines[] | select(.table == "service") | .service] | index("uid 33") != null)' "$dir/out"
+check "text says so" says 0 "states by user" "$DWELL" diff --group-by user "$dir/with.dwell" "$dir/with-more.dwell"
+check "what is no group is wrong usage" says 64 "--group-by is comm, exe" "$DWELL" diff --group-by pid "$dir/with.dwell" "$dir/with-more.dwell"
+
 # Exit statuses
 check "--fail-over: 3 if a changed line got worse by more" says 3 "got worse by more than 5 %" "$DWELL" diff --fail-over 5% "$dir/a.dwell" "$dir/slower.dwell"
 check "0 if by less" exits 0 "$DWELL" diff --fail-over 50 "$dir/a.dwell" "$dir/slower.dwell"
