@@ -23,7 +23,7 @@ void strings_free(struct strings *strings)
 	*strings = (struct strings){.max = strings->max, .seed = strings->seed};
 }
 
-static u64 hash_of(const struct strings *strings, const char *text)
+static u32 hash_of(const struct strings *strings, const char *text)
 {
 	u64 sum = strings->seed;
 
@@ -31,7 +31,7 @@ static u64 hash_of(const struct strings *strings, const char *text)
 		sum = (sum ^ (u8)*text) * 0x9e3779b97f4a7c15ULL;
 		sum ^= sum >> 29;
 	}
-	return sum ^ (sum >> 32);
+	return (u32)(sum ^ (sum >> 32));
 }
 
 const char *strings_get(const struct strings *strings, u32 number)
@@ -40,30 +40,45 @@ const char *strings_get(const struct strings *strings, u32 number)
 }
 
 /* Where the text is, or where it would have its place. There is always a free slot. */
-static u32 *slot_of(const struct strings *strings, const char *text)
+static struct strings_slot *slot_of(const struct strings *strings, const char *text, u32 hash)
 {
-	size_t mask = strings->slot_count - 1, at = (size_t)hash_of(strings, text) & mask;
+	size_t mask = strings->slot_count - 1, at = hash & mask;
+	struct strings_slot *slot = &strings->slots[at];
 
-	while (strings->slots[at] && strcmp(strings_get(strings, strings->slots[at] - 1), text))
+	while (slot->place &&
+	       (slot->hash != hash || strcmp(strings_get(strings, slot->place - 1), text) != 0)) {
 		at = (at + 1) & mask;
-	return &strings->slots[at];
+		slot = &strings->slots[at];
+	}
+	return slot;
+}
+
+/* Into a table that has a free slot, and not this text. */
+static void put_slot(struct strings_slot *slots, size_t slot_count, struct strings_slot slot)
+{
+	size_t at = slot.hash & (slot_count - 1);
+
+	while (slots[at].place)
+		at = (at + 1) & (slot_count - 1);
+	slots[at] = slot;
 }
 
 static int grow_slots(struct strings *strings)
 {
 	size_t slot_count = strings->slot_count ? strings->slot_count * 2 : SLOTS_MIN;
-	u32 *slots;
+	struct strings_slot *slots;
 
 	if (strings->count * 2 < strings->slot_count)
 		return 0;
 	slots = calloc(slot_count, sizeof(*slots));
 	if (!slots)
 		return -1;
+	for (size_t i = 0; i < strings->slot_count; i++)
+		if (strings->slots[i].place)
+			put_slot(slots, slot_count, strings->slots[i]);
 	free(strings->slots);
 	strings->slots = slots;
 	strings->slot_count = slot_count;
-	for (size_t i = 0; i < strings->count; i++)
-		*slot_of(strings, strings_get(strings, (u32)i)) = (u32)i + 1;
 	return 0;
 }
 
@@ -92,7 +107,7 @@ static int grow(struct strings *strings, size_t more)
 	return 0;
 }
 
-static u32 append(struct strings *strings, const char *text)
+static u32 append(struct strings *strings, const char *text, u32 hash)
 {
 	size_t size = strlen(text) + 1;
 
@@ -105,16 +120,19 @@ static u32 append(struct strings *strings, const char *text)
 	memcpy(strings->bytes + strings->size, text, size);
 	strings->starts[strings->count] = strings->size;
 	strings->size += size;
-	*slot_of(strings, text) = (u32)++strings->count;
+	put_slot(strings->slots, strings->slot_count,
+		 (struct strings_slot){(u32)++strings->count, hash});
 	return (u32)strings->count - 1;
 }
 
 u32 strings_add(struct strings *strings, const char *text)
 {
-	const u32 *slot;
+	const struct strings_slot *slot;
+	u32 hash;
 
-	if (!strings->count && append(strings, "") == STRINGS_NONE)
+	if (!strings->count && append(strings, "", hash_of(strings, "")) == STRINGS_NONE)
 		return STRINGS_NONE;
-	slot = slot_of(strings, text);
-	return *slot ? *slot - 1 : append(strings, text);
+	hash = hash_of(strings, text);
+	slot = slot_of(strings, text, hash);
+	return slot->place ? slot->place - 1 : append(strings, text, hash);
 }

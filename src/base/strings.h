@@ -13,12 +13,18 @@
 
 #define STRINGS_NONE 0xffffffffU
 
+/* Where a text is, and its hash: most texts that differ are told apart without the text. */
+struct strings_slot {
+	u32 place; /* 1 + number; 0: free */
+	u32 hash;
+};
+
 struct strings {
 	char *bytes; /* each ended by NUL */
 	size_t size, capacity, max;
 	size_t *starts; /* of each, in bytes */
 	size_t count, starts_capacity;
-	u32 *slots; /* 1 + number; 0: free */
+	struct strings_slot *slots;
 	size_t slot_count;
 	u64 seed;
 	bool was_short; /* of memory, once: a text that is not there could have been */
