@@ -8,7 +8,8 @@
 
 #include <stdarg.h>
 
-enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE };
+/* Silent: another process tells the same. */
+enum log_level { LOG_SILENT, LOG_QUIET, LOG_NORMAL, LOG_VERBOSE };
 
 void log_set_level(enum log_level level);
 enum log_level log_level(void);

@@ -2,6 +2,7 @@
 #include "../diff/diff.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "../base/cleanup.h"
 #include "../base/log.h"
 #include "../base/text.h"
+#include "../diff/transfer.h"
 #include "../store/reader.h"
 #include "cmd.h"
 #include "reader_process.h"
@@ -59,17 +61,22 @@ struct options {
 	struct diff_options diff;
 	struct argument arguments[DIFF_RUNS_MAX];
 	size_t count;
-	int fds[2 * DIFF_RUNS_MAX];
+	int fds[2 * DIFF_RUNS_MAX + 1]; /* the last one of those that are there is the pipe */
 	bool help;
 };
 
 static const struct option longs[] = {
 	PROCESS_KEYS(SESSION_OPTION_OF_KEY){"group-by", required_argument, NULL, 'G'},
-	{"per", required_argument, NULL, 'p'}, {"fail-over", required_argument, NULL, 'f'},
-	{"force", no_argument, NULL, 'F'},     {"top", required_argument, NULL, 'n'},
-	{"json", no_argument, NULL, 'j'},      {"color", required_argument, NULL, 'c'},
-	{"verbose", no_argument, NULL, 'v'},   {"quiet", no_argument, NULL, 'q'},
-	{"help", no_argument, NULL, 'h'},      {0},
+	{"per", required_argument, NULL, 'p'},
+	{"fail-over", required_argument, NULL, 'f'},
+	{"force", no_argument, NULL, 'F'},
+	{"top", required_argument, NULL, 'n'},
+	{"json", no_argument, NULL, 'j'},
+	{"color", required_argument, NULL, 'c'},
+	{"verbose", no_argument, NULL, 'v'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},
+	{0},
 };
 
 static int parse_fail_over(struct options *options)
@@ -193,10 +200,12 @@ static int parse(int argc, char **argv, struct options *options)
 	return parse_sessions(options, argc, argv, separator);
 }
 
-/* --- in the process without privileges --- */
+/* --- in processes without privileges: one reads B, the other one reads A, and judges --- */
 
-/* One step over all sessions: 0 or -errno, told. */
-static int read_all(const struct options *options, struct diff *diff, bool is_survey)
+#define BOTH_SIDES (-1)
+
+/* One step over the sessions of a side, or of both: 0 or -errno, told. */
+static int read_all(const struct options *options, struct diff *diff, bool is_survey, int side)
 {
 	int err = 0;
 
@@ -204,6 +213,8 @@ static int read_all(const struct options *options, struct diff *diff, bool is_su
 		const struct argument *argument = &options->arguments[i];
 		struct session *session;
 
+		if (side != BOTH_SIDES && argument->side != side)
+			continue;
 		err = session_open_fds(options->fds[2 * i], options->fds[2 * i + 1], argument->path,
 				       &session);
 		if (err)
@@ -219,6 +230,64 @@ static int read_all(const struct options *options, struct diff *diff, bool is_su
 	return err;
 }
 
+/* What one side is compared by depends on both: each process looks at all sessions first. */
+static int read_side(const struct options *options, struct diff *diff, int side)
+{
+	enum log_level level = log_level();
+	int err = diff_init(diff, &options->diff);
+
+	if (side == 1)
+		log_set_level(LOG_SILENT); /* the other process finds, and tells, the same */
+	if (!err)
+		err = read_all(options, diff, true, BOTH_SIDES);
+	if (!err)
+		err = diff_choose(diff);
+	log_set_level(level);
+	return err ? err : read_all(options, diff, false, side);
+}
+
+static int pipe_of(const struct options *options)
+{
+	return options->fds[2 * options->count];
+}
+
+static int send_other_side(const void *context)
+{
+	const struct options *options = context;
+	static struct diff diff;
+	FILE *to = fdopen(pipe_of(options), "w");
+	int err = to ? read_side(options, &diff, 1) : -ENOMEM;
+
+	if (!err)
+		diff_send(&diff, to);
+	/* Who receives tells what is missing. */
+	if (!to || ferror(to) || fclose(to))
+		err = -EIO;
+	diff_free(&diff);
+	return err ? EXIT_FAILED : EXIT_OK;
+}
+
+static int receive_other_side(const struct options *options, struct diff *diff)
+{
+	const char *names[DIFF_RUNS_MAX];
+	FILE *from = fdopen(pipe_of(options), "r");
+	size_t count = 0;
+	int err;
+
+	for (size_t i = 0; i < options->count; i++)
+		if (options->arguments[i].side == 1)
+			names[count++] = options->arguments[i].path;
+	err = from ? diff_receive(diff, from, 1, names, count) : -ENOMEM;
+	if (from)
+		fclose(from);
+	if (err == -ENOMEM)
+		log_error("not enough memory to compare: take parts of the sessions, as "
+			  "FILE@10s-20s");
+	else if (err)
+		log_error("cannot compare: the process that read the sessions of B did not finish");
+	return err;
+}
+
 static void tell_refusal(const struct diff *diff)
 {
 	for (size_t i = 0; i < diff->warning_count; i++)
@@ -231,14 +300,10 @@ static int compare(const void *context)
 {
 	const struct options *options = context;
 	static struct diff diff;
-	int err = diff_init(&diff, &options->diff), status;
+	int err = read_side(options, &diff, 0), status;
 
 	if (!err)
-		err = read_all(options, &diff, true);
-	if (!err)
-		err = diff_choose(&diff);
-	if (!err)
-		err = read_all(options, &diff, false);
+		err = receive_other_side(options, &diff);
 	if (!err)
 		err = diff_judge(&diff);
 	if (err == -EPERM && diff.is_refused)
@@ -254,18 +319,43 @@ static int compare(const void *context)
 	return status;
 }
 
+/* Starts who reads B, then runs who reads A and judges. */
+static int run_processes(struct options *options)
+{
+	size_t fd_count = 2 * options->count + 1;
+	struct reader_process other;
+	int ends[2], status;
+
+	if (pipe2(ends, O_CLOEXEC)) {
+		log_error("cannot make a pipe between two processes: %s; see ulimit -n",
+			  strerror(errno));
+		return EXIT_FAILED;
+	}
+	options->fds[fd_count - 1] = ends[1];
+	status = reader_process_start_all(&other, send_other_side, options, options->fds, fd_count);
+	close(ends[1]);
+	if (status != EXIT_OK) {
+		close(ends[0]);
+		return status;
+	}
+	options->fds[fd_count - 1] = ends[0];
+	status = reader_process_run_all(compare, options, options->fds, fd_count);
+	close(ends[0]); /* nobody reads: who still writes ends */
+	return reader_process_wait(&other) == EXIT_OK ? status : EXIT_FAILED;
+}
+
 static int run(struct options *options)
 {
 	int status = EXIT_OK;
 
-	for (size_t i = 0; i < 2 * DIFF_RUNS_MAX; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(options->fds); i++)
 		options->fds[i] = -1;
 	for (size_t i = 0; status == EXIT_OK && i < options->count; i++)
 		if (session_open_files(options->arguments[i].path, &options->fds[2 * i],
 				       &options->fds[2 * i + 1]))
 			status = EXIT_FAILED;
 	if (status == EXIT_OK)
-		status = reader_process_run_all(compare, options, options->fds, 2 * options->count);
+		status = run_processes(options);
 	for (size_t i = 0; i < 2 * options->count; i++)
 		if (options->fds[i] >= 0)
 			close(options->fds[i]);

@@ -164,11 +164,17 @@ int reader_process_run(int (*run)(const void *context), const void *context, int
 	return status ? status : reader_process_wait(&reader);
 }
 
+int reader_process_start_all(struct reader_process *ret_reader, int (*run)(const void *context),
+			     const void *context, const int *fds, size_t fd_count)
+{
+	return start(ret_reader, (struct job){run, context, fds, fd_count, NULL, NULL});
+}
+
 int reader_process_run_all(int (*run)(const void *context), const void *context, const int *fds,
 			   size_t fd_count)
 {
 	struct reader_process reader;
-	int status = start(&reader, (struct job){run, context, fds, fd_count, NULL, NULL});
+	int status = reader_process_start_all(&reader, run, context, fds, fd_count);
 
 	return status ? status : reader_process_wait(&reader);
 }

@@ -34,6 +34,8 @@ int reader_process_run_all(int (*run)(const void *context), const void *context,
 /* The same in two steps: the caller goes on while the child reads. 0, or EXIT_FAILED, told. */
 int reader_process_start(struct reader_process *ret_reader, int (*run)(const void *context),
 			 const void *context, int db_fd, int wal_fd, struct fetch_request *fetch);
+int reader_process_start_all(struct reader_process *ret_reader, int (*run)(const void *context),
+			     const void *context, const int *fds, size_t fd_count);
 bool reader_process_is_running(const struct reader_process *reader);
 int reader_process_wait(struct reader_process *reader); /* as reader_process_run() */
 

@@ -18,7 +18,7 @@ struct reading_process {
 	u64 pid, start_ns; /* the key */
 	u32 comm, service;
 	bool is_left_out; /* the kernel's, or not asked for */
-	u32 group; /* of the ledger: 1 + index; 0: not looked up yet */
+	u32 group;	  /* of the ledger: 1 + index; 0: not looked up yet */
 };
 
 struct reading_thread {
@@ -38,7 +38,7 @@ struct reading {
 	struct diff_run *run;
 	sqlite3 *db;
 	struct session_part part; /* which processes are compared */
-	u64 *starts; /* of all windows of the session, by id from first_id on */
+	u64 *starts;		  /* of all windows of the session, by id from first_id on */
 	s64 first_id;
 	size_t start_count;
 	struct hash processes, threads;
@@ -78,6 +78,12 @@ struct diff_line *reading_line(struct reading *reading, const struct diff_key *k
 #define READING_NO_ROOM (~0U)
 u32 reading_line_number(struct reading *reading, const struct diff_key *key, double value,
 			int *err);
+
+/*
+ * Of a mean's line: events, and histograms for its percentiles, as far as there is room. 0 or
+ * -ENOMEM. Lines may move: it is where the line is now.
+ */
+int reading_make_events(struct reading *reading, struct diff_line **line);
 
 /* By pid and start; NULL: not known. */
 const struct reading_process *reading_process(const struct reading *reading, u64 pid, u64 start_ns);

@@ -45,8 +45,7 @@ static struct reading_process *add_process(struct reading *reading, u64 pid, u64
 	struct reading_process *process = hash_add(&reading->processes, &(u64[]){pid, start_ns});
 
 	if (process)
-		process->is_left_out |=
-			!session_part_has_process(&reading->part, pid, start_ns);
+		process->is_left_out |= !session_part_has_process(&reading->part, pid, start_ns);
 	return process;
 }
 

@@ -187,6 +187,21 @@ static int share_buckets(struct reading *reading, struct diff_key key)
 	return err;
 }
 
+int reading_make_events(struct reading *reading, struct diff_line **line)
+{
+	const struct diff_key key = (*line)->key;
+	int err;
+
+	if ((*line)->events)
+		return 0;
+	(*line)->events = calloc(DIFF_BINS_MAX, sizeof(*(*line)->events));
+	if (!(*line)->events)
+		return -ENOMEM;
+	err = share_buckets(reading, key);
+	*line = hash_find(&reading->diff->lines, &key);
+	return err;
+}
+
 static int add_mean(struct series_reader *reader, struct diff_key *key, int bin, u64 count, u64 sum)
 {
 	struct reading *reading = reader->reading;
@@ -198,13 +213,7 @@ static int add_mean(struct series_reader *reader, struct diff_key *key, int bin,
 	line = reading_line(reading, key, 0, &err);
 	if (!line)
 		return err;
-	if (!line->events) {
-		line->events = calloc(DIFF_BINS_MAX, sizeof(*line->events));
-		if (!line->events)
-			return -ENOMEM;
-		err = share_buckets(reading, *key);
-		line = hash_find(&reading->diff->lines, key); /* lines may have moved */
-	}
+	err = reading_make_events(reading, &line);
 	if (err)
 		return err;
 	line->values[bin] += (double)sum;

@@ -118,8 +118,8 @@ void show_label(const struct diff *diff, const struct diff_line *line, char *buf
 		return;
 	case DIFF_SERVICE:
 		name_of(diff, line->key.service, of);
-		snprintf(buf, size, "%s of %s %s", name,
-			 process_keys[diff->options.group_by].name, of);
+		snprintf(buf, size, "%s of %s %s", name, process_keys[diff->options.group_by].name,
+			 of);
 		return;
 	case DIFF_PROCESS:
 		process_text(diff, line, of, sizeof(of));

@@ -309,8 +309,8 @@ static void print_table(const struct output *output, const struct table *table)
 		fprintf(output->out, "\n%sGROUPS%s  states by %s\n", bold(output), plain(output),
 			process_keys[diff->options.group_by].name);
 	else
-		fprintf(output->out, "\n%s%s%s  %s\n", bold(output), table->heading,
-			plain(output), table->about);
+		fprintf(output->out, "\n%s%s%s  %s\n", bold(output), table->heading, plain(output),
+			table->about);
 	for (size_t i = 0; i < count; i++)
 		row(output, shown[i]);
 	if (repeated)
