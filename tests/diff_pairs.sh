@@ -47,7 +47,7 @@ record_once() {
 # than 4 % of the CPUs: then diff calls times inconclusive, or the sides differ by what others did.
 again=0 deadline=$(($(date +%s) + 60 * ${MINUTES:-600}))
 is_disturbed() {
-	[ "$("$DWELL" query --csv "$1" "SELECT (SELECT value FROM meta WHERE key = 'steal_ns') > 0.03 * sum(ns * (use != 1)) OR
+	[ "$("$DWELL" query --csv "$1" "SELECT (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'steal_ns') > 0.03 * sum(ns * (use != 1)) OR
 		sum(ns * (use = 3)) > 0.04 * sum(ns) FROM cpus" | tail -1)" = 1 ]
 }
 record() {
