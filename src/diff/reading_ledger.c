@@ -147,20 +147,29 @@ static void find_span(const struct reading *reading, struct reading_thread *thre
 	thread->has_row = true;
 }
 
+/* What a row adds: to the windows first to last, evenly. */
+struct addend {
+	u32 state;
+	s64 first, last;
+	int bin; /* of the last one; -1: it is not in the part */
+	double ns;
+};
+
 /* Adds to the bins of a span's windows; of those outside of the part, nothing: what it added. */
-static double spread(const struct reading *reading, double *values, s64 first, s64 last, double ns)
+static double spread(const struct reading *reading, double *values, const struct addend *add,
+		     double ns)
 {
 	const struct diff_run *run = reading->run;
-	double each = ns / (double)(last - first + 1), added = 0;
+	s64 first = add->first, last = add->last;
+	double each, added = 0;
 
 	if (first == last) { /* nearly all rows */
-		int bin = reading_bin(reading, first);
-
-		if (bin < 0)
+		if (add->bin < 0)
 			return 0;
-		values[bin] += ns;
+		values[add->bin] += ns;
 		return ns;
 	}
+	each = ns / (double)(last - first + 1);
 	first = first < run->first_window ? run->first_window : first;
 	last = last > run->last_window ? run->last_window : last;
 	for (s64 window = first; window <= last; window++) {
@@ -169,13 +178,6 @@ static double spread(const struct reading *reading, double *values, s64 first, s
 	}
 	return added;
 }
-
-/* What a row adds: to the windows first to last, evenly. */
-struct addend {
-	u32 state;
-	s64 first, last;
-	double ns;
-};
 
 /* The line of this number, looked up by its key the first time; NULL: no more room, or *err. */
 static struct diff_line *line_of(struct reading *reading, u32 *number, const struct diff_key *key,
@@ -200,7 +202,7 @@ static int add_line(struct reading *reading, u32 *number, const struct diff_key 
 	struct diff_line *line = line_of(reading, number, key, add->ns, &err);
 
 	if (line)
-		spread(reading, line->values, add->first, add->last, add->ns);
+		spread(reading, line->values, add, add->ns);
 	return err;
 }
 
@@ -218,9 +220,9 @@ static int add_thread(struct reading *reading, struct reading_thread *thread,
 	if (!line || !counts)
 		return err;
 	if (is_on_cpu(add->state))
-		line->cpu[side] -= spread(reading, line->values, add->first, add->last, -add->ns);
+		line->cpu[side] -= spread(reading, line->values, add, -add->ns);
 	else
-		line->wait[side] += spread(reading, line->values, add->first, add->last, add->ns);
+		line->wait[side] += spread(reading, line->values, add, add->ns);
 	return err;
 }
 
@@ -295,7 +297,7 @@ static int on_ledger(sqlite3_stmt *row, void *context)
 	bin = reading_bin(reading, window);
 	if (is_on_cpu(state) && bin >= 0)
 		reading->diff->bins[bin].cpu_s += ns / 1e9;
-	return add_row(reader, thread, &(struct addend){state, thread->span_first, window, ns});
+	return add_row(reader, thread, &(struct addend){state, thread->span_first, window, bin, ns});
 }
 
 /* The file's own names are for states that came after this build. */

@@ -51,6 +51,7 @@ struct samples_reader {
 	u32 stack_number;
 	size_t stack_lines;
 	struct hash samples; /* struct sample_lines */
+	u32 *recent;	     /* by stack and kind: 1 + index of the last one of samples; 0: none */
 	u32 *lines;
 	size_t line_count, line_room;
 	struct now *now; /* by line */
@@ -221,11 +222,29 @@ static void finish_bin(struct samples_reader *reader)
 	reader->touched_count = 0;
 }
 
+/* Ids of stacks mostly count up from 1: then no hash is needed. NULL: no memory, or no room. */
+static struct sample_lines *lines_of(struct samples_reader *reader, const struct sample_lines *key)
+{
+	size_t at = key->stack * SAMPLE_KIND_COUNT + key->kind;
+	bool is_small = key->stack <= reader->profile.stacks.count;
+	struct sample_lines *of;
+
+	if (is_small && reader->recent[at]) {
+		of = hash_item(&reader->samples, reader->recent[at] - 1);
+		if (of->stop == key->stop)
+			return of;
+	}
+	of = hash_add(&reader->samples, key);
+	if (of && is_small)
+		reader->recent[at] = 1 + (u32)(of - (struct sample_lines *)reader->samples.items);
+	return of;
+}
+
 static int add_sample(struct samples_reader *reader, struct sample_lines *key, int bin,
 		      double weight, double squares)
 {
 	struct diff *diff = reader->reading->diff;
-	struct sample_lines *of = hash_add(&reader->samples, key);
+	struct sample_lines *of = lines_of(reader, key);
 	int err = of && !of->is_known ? find_lines(reader, of) : 0;
 
 	if (!of)
@@ -278,7 +297,9 @@ static int read_rows(struct samples_reader *reader)
 	reader->functions = calloc(reader->profile.functions.count + 1, sizeof(*reader->functions));
 	reader->now = calloc(most, sizeof(*reader->now));
 	reader->touched = calloc(most, sizeof(*reader->touched));
-	if (!reader->functions || !reader->now || !reader->touched)
+	reader->recent = calloc((reader->profile.stacks.count + 1) * SAMPLE_KIND_COUNT,
+				sizeof(*reader->recent));
+	if (!reader->functions || !reader->now || !reader->touched || !reader->recent)
 		return -ENOMEM;
 	err = reading_rows(reader->reading, "samples", "stack",
 			   reader->reading->is_survey
@@ -305,6 +326,7 @@ int reading_samples(struct reading *reading)
 	free(reader.functions);
 	free(reader.now);
 	free(reader.touched);
+	free(reader.recent);
 	free(reader.lines);
 	hash_free(&reader.stacks);
 	hash_free(&reader.samples);
