@@ -60,6 +60,19 @@ record() {
 	return 1
 }
 compare() { "$DWELL" diff --json ${FORCE:+--force} "$@" >"$work/out.json" 2>"$work/err"; }
+# record_like NAME OPTIONS [VARIABLE=VALUE]...: a run, and its comparison with a.dwell; made again while the CPUs are slower
+# or faster than they were
+record_like() {
+	while record "$1" "${@:3}"; do
+		# shellcheck disable=SC2086 # options are words
+		compare $2 "$work/a.dwell" "$work/$1" || return
+		[ -z "${FORCE:-}" ] && jq -e '[.warnings[].text | test("the CPUs were")] | any' "$work/out.json" >/dev/null || return 0
+		again=$((again + 1))
+		# It may be the other one that was unlike the rest.
+		[ $((again % 4)) -ne 0 ] || record a.dwell || return
+	done
+	return 1
+}
 keep() {
 	[ -n "${KEEP:-}" ] || return 0
 	mkdir -p "$KEEP/$1"
@@ -77,8 +90,7 @@ add() { whats+=("$1") options+=("$2") filters+=("$3") settings+=("$4") hits+=(0)
 
 # compare_change I NUMBER: a run with that change against the run before it
 compare_change() {
-	# shellcheck disable=SC2086 # options are words
-	if ! { record c.dwell "${settings[$2]}" && compare ${options[$2]} "$work/a.dwell" "$work/c.dwell"; }; then
+	if ! record_like c.dwell "${options[$2]}" "${settings[$2]}"; then
 		echo "# ${whats[$2]}, pair $1 failed: $(cat "$work/err")"
 		return
 	fi
@@ -94,7 +106,7 @@ compare_change() {
 
 # compare_same I: a run against the one of the same program before it
 compare_same() {
-	if ! { record b.dwell && compare "$work/a.dwell" "$work/b.dwell"; }; then
+	if ! record_like b.dwell ""; then
 		echo "# pair $1 failed: $(cat "$work/err")"
 		return
 	fi

@@ -69,6 +69,7 @@ enum diff_reason {
 	DIFF_RUNS_OVERLAP, /* a few runs a side, and they are not apart */
 	DIFF_OTHERS,	   /* processes that were not measured used the CPUs much, or unevenly */
 	DIFF_STOLEN,	   /* so did the hypervisor */
+	DIFF_SPEED,	   /* the CPUs were slower on one side */
 	DIFF_REASONS,
 };
 extern const char *const diff_reason_names[DIFF_REASONS];
@@ -137,6 +138,7 @@ struct diff_run {
 	u64 losses, steps;
 	double other_ns, cpus_ns; /* of CPUs: with threads that were not measured, and all */
 	double busy_ns;		  /* of the whole session */
+	double loop_ns, loops;	  /* how fast the CPUs were: sum of the loop's times, and windows */
 	u64 thinned;		  /* most, of any part */
 	double least_covered;	  /* of any part: 0 to 1 */
 	u64 samples, incomplete;  /* counts */
@@ -189,7 +191,7 @@ struct diff {
 	struct diff_warning warnings[DIFF_WARNINGS_MAX];
 	size_t warning_count;
 	bool is_refused;
-	enum diff_reason disturbed; /* DIFF_OTHERS or DIFF_STOLEN: times mean nothing; or 0 */
+	enum diff_reason disturbed; /* one of the last three: times mean nothing; or 0 */
 	/* What the judge found. */
 	bool whole_runs; /* the run is the unit of exchange */
 	double floor;	 /* relative: a smaller change is not called one */

@@ -18,6 +18,7 @@
 #define OTHERS_MUCH	 0.50 /* CPUs are full: how many wait for them, the share does not tell */
 #define DURATIONS_APART	 3.0
 #define STOLEN_MUCH	 0.03 /* of the time that CPUs were busy, by the hypervisor */
+#define SPEEDS_APART	 0.03 /* CPUs are slower on one side */
 #define BUILDS_NAMED	 3
 #define COVERED_LITTLE	 0.99
 
@@ -203,6 +204,28 @@ static void look_at_hypervisor(struct diff *diff)
 	}
 }
 
+/* Who shares a core with a virtual machine slows it down, and the guest sees no one. */
+static void compare_speeds(struct diff *diff)
+{
+	double loop_ns[2] = {0}, loops[2] = {0}, slower;
+
+	for (size_t r = 0; r < diff->run_count; r++) {
+		loop_ns[diff->runs[r].side] += diff->runs[r].loop_ns;
+		loops[diff->runs[r].side] += diff->runs[r].loops;
+	}
+	if (loops[0] < 1 || loops[1] < 1 || loop_ns[0] <= 0)
+		return;
+	slower = loop_ns[1] / loops[1] / (loop_ns[0] / loops[0]) - 1;
+	if (fabs(slower) <= SPEEDS_APART)
+		return;
+	diff->disturbed = DIFF_SPEED;
+	warn(diff, false,
+	     "the CPUs were %.1f %% %s in B: a loop that always does the same took %.2f us in A, "
+	     "%.2f us in B; times are inconclusive unless --force is given",
+	     100 * fabs(slower), slower > 0 ? "slower" : "faster", loop_ns[0] / loops[0] / 1e3,
+	     loop_ns[1] / loops[1] / 1e3);
+}
+
 static void compare_durations(struct diff *diff)
 {
 	const struct diff_run *shortest = &diff->runs[0], *longest = &diff->runs[0];
@@ -308,6 +331,7 @@ void diff_check_fairness(struct diff *diff)
 	compare_stacks(diff);
 	compare_others(diff);
 	look_at_hypervisor(diff);
+	compare_speeds(diff);
 	compare_durations(diff);
 	compare_builds(diff);
 	warn_of_no_room(diff);

@@ -325,6 +325,18 @@ static int on_cpu(sqlite3_stmt *row, void *context)
 	return 0;
 }
 
+static int on_speed(sqlite3_stmt *row, void *context)
+{
+	struct reading *reading = ((struct ledger_reader *)context)->reading;
+	u64 loop_ns = query_count(row, 1);
+
+	if (!loop_ns || reading_bin(reading, sqlite3_column_int64(row, 0)) < 0)
+		return 0;
+	reading->run->loop_ns += (double)loop_ns;
+	reading->run->loops++;
+	return 0;
+}
+
 int reading_ledger(struct reading *reading)
 {
 	struct ledger_reader reader = {.reading = reading};
@@ -336,6 +348,9 @@ int reading_ledger(struct reading *reading)
 	err = query_table(reading->db, "states", "id, name", NULL, on_state, &reader);
 	if (!err)
 		err = query_table(reading->db, "cpus", "window, use, ns", NULL, on_cpu, &reader);
+	if (!err)
+		err = query_table(reading->db, "cpu_speed", "window, loop_ns", NULL, on_speed,
+				  &reader);
 	if (!err)
 		err = reading_rows(reading, "ledger", "ledger", "thread, state, ns", on_ledger,
 				   &reader);

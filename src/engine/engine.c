@@ -294,11 +294,13 @@ static void keep_windows(struct engine *engine)
 	helpers_watch(&engine->helpers, &meanwhile);
 	while (!engine->is_ended && !is_over(engine)) {
 		u64 deadline = engine_window_deadline(engine);
-		u64 burst_end = bursts_due(&engine->metadata.bursts);
+		u64 due_ns = clock_sooner(bursts_due(&engine->metadata.bursts),
+					  engine->metadata.speed.due_ns);
 
-		attend_until(engine, clock_sooner(deadline,
-						  clock_sooner(burst_end, look_deadline(engine))));
+		attend_until(engine,
+			     clock_sooner(deadline, clock_sooner(due_ns, look_deadline(engine))));
 		bursts_look(&engine->metadata.bursts);
+		cpu_speed_look(&engine->metadata.speed);
 		watch_deferred_probes(engine);
 		look(engine);
 		engine_replace_helpers(engine);

@@ -229,6 +229,15 @@ static void add_overhead(struct metadata *metadata, u64 window, const struct hea
 	add(metadata, TABLE_OVERHEAD, cells);
 }
 
+static void add_speed(struct metadata *metadata, u64 window)
+{
+	u64 loop_ns = cpu_speed_take_ns(&metadata->speed);
+	const struct cell cells[] = {cell_number(window), cell_number(loop_ns)};
+
+	if (loop_ns)
+		add(metadata, TABLE_CPU_SPEED, cells);
+}
+
 static void read_window(const struct metadata *metadata, const struct cost *now, u64 now_ns,
 			struct governor_reading *ret_reading)
 {
@@ -257,6 +266,7 @@ bool metadata_window(struct metadata *metadata, u64 window, const struct health 
 	read_window(metadata, &now, now_ns, ret_reading);
 	add_losses(metadata, window, health, is_last);
 	add_overhead(metadata, window, health, &now, now_ns - metadata->before_ns);
+	add_speed(metadata, window);
 	send_rows(metadata);
 	bursts_next_window(&metadata->bursts, now_ns - metadata->before_ns);
 	if (!is_last)

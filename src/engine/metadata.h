@@ -9,6 +9,7 @@
 #include "../capture/cost.h"
 #include "throttle.h"
 #include "bursts.h"
+#include "cpu_speed.h"
 #include "cpus.h"
 #include "../worker/session.h"
 #include "helpers.h"
@@ -44,6 +45,7 @@ struct metadata {
 	struct unwinding_counts unwinding_before; /* in earlier files */
 	u64 threads_most; /* whose rows one read-out had; it has all at the begin and at the end */
 	struct cpus cpus;
+	struct cpu_speed speed;
 };
 
 /* tier_why is NULL for one that was asked for, or is the default. */

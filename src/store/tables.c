@@ -81,6 +81,10 @@ const struct table store_tables[TABLE_COUNT] = {
 				       "PRIMARY KEY (name, subject)",
 			    .width = 4,
 			    .continued = "(name, subject) DO UPDATE SET end = excluded.end"},
+	[TABLE_CPU_SPEED] = {.name = "cpu_speed",
+			     .about = "window: how long a loop took that always does the same",
+			     .columns = "window INTEGER PRIMARY KEY, loop_ns INTEGER",
+			     .width = 2},
 };
 
 static const struct name_row states[] = {

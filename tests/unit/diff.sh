@@ -134,6 +134,16 @@ check "and no time is called changed" grep -q "No line changed" "$dir/out"
 stolen 60000000
 check "2 % are not" says 0 "cpu.user of server (web.service) rose" "$DWELL" diff "$dir/quiet.dwell" "$dir/disturbed.dwell"
 
+# CPUs that were slower in B
+speed() { sqlite3 "$dir/$1.dwell" "DELETE FROM cpu_speed; INSERT INTO cpu_speed SELECT id, $2 FROM windows"; }
+speed quiet 10000
+speed disturbed 10400
+check "slower CPUs are told" says 0 "! the CPUs were 4.0 % slower in B: a loop that always does the same took 10.00 us" "$DWELL" diff "$dir/quiet.dwell" "$dir/disturbed.dwell"
+check "and no time is called changed" grep -q "No line changed" "$dir/out"
+check "but with --force" says 0 "cpu.user of server (web.service) rose" "$DWELL" diff --force "$dir/quiet.dwell" "$dir/disturbed.dwell"
+speed disturbed 10200
+check "2 % are not" says 0 "cpu.user of server (web.service) rose" "$DWELL" diff "$dir/quiet.dwell" "$dir/disturbed.dwell"
+
 # Some of the processes, and other groups: a second process with a fifth of the CPU time, and 30 % more of it in B
 helper() {
 	cp "$dir/$1.dwell" "$dir/$2.dwell"
