@@ -180,17 +180,17 @@ static void decide(const struct diff *diff, struct diff_line *line, const struct
 	bool is_beyond = line->low > floor || line->high < -floor;
 
 	line->bound = larger(diff->bound * size, diff_is_time(line) ? material : 0);
-	line->mde = detectable(diff, line, judged, floor);
+	line->mde = is_disturbed(diff, line) ? HUGE_VAL : detectable(diff, line, judged, floor);
 	line->verdict = DIFF_INCONCLUSIVE;
 	line->reason = DIFF_BY_TEST;
 	if (!judged->is_compared)
 		line->reason = diff_is_value(line) ? DIFF_FEW_EVENTS : DIFF_FEW_WINDOWS;
+	else if (is_disturbed(diff, line))
+		line->reason = diff->disturbed;
 	else if (judged->has_drift)
 		line->reason = DIFF_DRIFTS;
 	else if (line->p <= diff->threshold && is_beyond && fabs(line->effect) >= material) {
-		line->reason = !judged->are_runs_apart	  ? DIFF_RUNS_OVERLAP
-			       : is_disturbed(diff, line) ? diff->disturbed
-							  : DIFF_BY_TEST;
+		line->reason = judged->are_runs_apart ? DIFF_BY_TEST : DIFF_RUNS_OVERLAP;
 		if (line->reason == DIFF_BY_TEST)
 			line->verdict = DIFF_CHANGED;
 	} else if (line->low > -line->bound && line->high < line->bound) {
