@@ -30,10 +30,16 @@ static const char usage[] =
 	"                   @-500ms, @10-20 (seconds); both sides may be of one file\n"
 	"  --per WHAT       divide by a unit of work: wall (default), cpu, or a count, as\n"
 	"                   in syscalls:accept4 or files:open\n"
-	"  --comm, --exe, --service, --container, --pod, --cgroup, --user LIST\n"
-	"                   compare these processes only, as in dwell report\n"
-	"  --group-by WHAT  put comm, exe, container, pod, cgroup or user in place of\n"
-	"                   the service\n"
+	"  --comm NAME      compare processes of these names only; this and the next ones\n"
+	"                   as in dwell report\n"
+	"  --exe PATH       of these executables\n"
+	"  --service NAME   of these services\n"
+	"  --container ID   of these containers\n"
+	"  --pod UID        of these pods\n"
+	"  --cgroup PATH    in these cgroups and below\n"
+	"  --user USER      of these users\n"
+	"  --group-by WHAT  group by comm, exe, container, pod, cgroup or user instead of\n"
+	"                   by service\n"
 	"  --fail-over PCT  exit with 3 if a changed line got worse by more than this\n"
 	"  --force          compare even where it is not fair\n"
 	"  --top N          show N rows of each table (default: by table)\n"
@@ -202,7 +208,8 @@ static int parse(int argc, char **argv, struct options *options)
 
 /* --- in processes without privileges: one reads B, the other one reads A, and judges --- */
 
-#define BOTH_SIDES (-1)
+#define BOTH_SIDES  (-1)
+#define EXIT_UNTOLD 75 /* of one of them: failed, and the other one, or the parent, tells why */
 
 /* One step over the sessions of a side, or of both: 0 or -errno, told. */
 static int read_all(const struct options *options, struct diff *diff, bool is_survey, int side)
@@ -230,20 +237,25 @@ static int read_all(const struct options *options, struct diff *diff, bool is_su
 	return err;
 }
 
-/* What one side is compared by depends on both: each process looks at all sessions first. */
+/*
+ * What one side is compared by depends on both: each process looks at all sessions first. What is
+ * wrong with them, both find: who reads A tells it.
+ */
 static int read_side(const struct options *options, struct diff *diff, int side)
 {
 	enum log_level level = log_level();
 	int err = diff_init(diff, &options->diff);
 
 	if (side == 1)
-		log_set_level(LOG_SILENT); /* the other process finds, and tells, the same */
+		log_set_level(LOG_SILENT);
 	if (!err)
 		err = read_all(options, diff, true, BOTH_SIDES);
 	if (!err)
 		err = diff_choose(diff);
 	log_set_level(level);
-	return err ? err : read_all(options, diff, false, side);
+	if (err)
+		return side == 1 ? EXIT_UNTOLD : EXIT_FAILED;
+	return read_all(options, diff, false, side) ? EXIT_FAILED : EXIT_OK;
 }
 
 static int pipe_of(const struct options *options)
@@ -256,17 +268,17 @@ static int send_other_side(const void *context)
 	const struct options *options = context;
 	static struct diff diff;
 	FILE *to = fdopen(pipe_of(options), "w");
-	int err = to ? read_side(options, &diff, 1) : -ENOMEM;
+	int status = to ? read_side(options, &diff, 1) : EXIT_UNTOLD;
 
-	if (!err)
+	if (status == EXIT_OK)
 		diff_send(&diff, to);
-	/* Who receives tells what is missing. */
-	if (!to || ferror(to) || fclose(to))
-		err = -EIO;
+	if (to && (ferror(to) | fclose(to)) && status == EXIT_OK)
+		status = EXIT_UNTOLD;
 	diff_free(&diff);
-	return err ? EXIT_FAILED : EXIT_OK;
+	return status;
 }
 
+/* EXIT_OK, or EXIT_UNTOLD: who sent it has failed, or there is no memory. */
 static int receive_other_side(const struct options *options, struct diff *diff)
 {
 	const char *names[DIFF_RUNS_MAX];
@@ -280,12 +292,7 @@ static int receive_other_side(const struct options *options, struct diff *diff)
 	err = from ? diff_receive(diff, from, 1, names, count) : -ENOMEM;
 	if (from)
 		fclose(from);
-	if (err == -ENOMEM)
-		log_error("not enough memory to compare: take parts of the sessions, as "
-			  "FILE@10s-20s");
-	else if (err)
-		log_error("cannot compare: the process that read the sessions of B did not finish");
-	return err;
+	return err ? EXIT_UNTOLD : EXIT_OK;
 }
 
 static void tell_refusal(const struct diff *diff)
@@ -300,12 +307,15 @@ static int compare(const void *context)
 {
 	const struct options *options = context;
 	static struct diff diff;
-	int err = read_side(options, &diff, 0), status;
+	int status = read_side(options, &diff, 0), err;
 
-	if (!err)
-		err = receive_other_side(options, &diff);
-	if (!err)
-		err = diff_judge(&diff);
+	if (status == EXIT_OK)
+		status = receive_other_side(options, &diff);
+	if (status != EXIT_OK) {
+		diff_free(&diff);
+		return status;
+	}
+	err = diff_judge(&diff);
 	if (err == -EPERM && diff.is_refused)
 		tell_refusal(&diff);
 	if (!err)
@@ -324,7 +334,7 @@ static int run_processes(struct options *options)
 {
 	size_t fd_count = 2 * options->count + 1;
 	struct reader_process other;
-	int ends[2], status;
+	int ends[2], status, other_status;
 
 	if (pipe2(ends, O_CLOEXEC)) {
 		log_error("cannot make a pipe between two processes: %s; see ulimit -n",
@@ -341,7 +351,12 @@ static int run_processes(struct options *options)
 	options->fds[fd_count - 1] = ends[0];
 	status = reader_process_run_all(compare, options, options->fds, fd_count);
 	close(ends[0]); /* nobody reads: who still writes ends */
-	return reader_process_wait(&other) == EXIT_OK ? status : EXIT_FAILED;
+	other_status = reader_process_wait(&other);
+	/* Both looked at the same sessions: that only one of them failed is for want of memory. */
+	if (status == EXIT_UNTOLD && other_status != EXIT_FAILED)
+		log_error("not enough memory to compare: take parts of the sessions, as "
+			  "FILE@10s-20s");
+	return status == EXIT_UNTOLD || other_status != EXIT_OK ? EXIT_FAILED : status;
 }
 
 static int run(struct options *options)

@@ -297,7 +297,8 @@ static int on_ledger(sqlite3_stmt *row, void *context)
 	bin = reading_bin(reading, window);
 	if (is_on_cpu(state) && bin >= 0)
 		reading->diff->bins[bin].cpu_s += ns / 1e9;
-	return add_row(reader, thread, &(struct addend){state, thread->span_first, window, bin, ns});
+	return add_row(reader, thread,
+		       &(struct addend){state, thread->span_first, window, bin, ns});
 }
 
 /* The file's own names are for states that came after this build. */
@@ -349,7 +350,7 @@ int reading_ledger(struct reading *reading)
 	if (!err)
 		err = query_table(reading->db, "cpus", "window, use, ns", NULL, on_cpu, &reader);
 	if (!err)
-		err = query_table(reading->db, "cpu_speed", "window, loop_ns", NULL, on_speed,
+		err = query_table(reading->db, "speed", "window, loop_ns", NULL, on_speed,
 				  &reader);
 	if (!err)
 		err = reading_rows(reading, "ledger", "ledger", "thread, state, ns", on_ledger,

@@ -235,7 +235,7 @@ static void add_speed(struct metadata *metadata, u64 window)
 	const struct cell cells[] = {cell_number(window), cell_number(loop_ns)};
 
 	if (loop_ns)
-		add(metadata, TABLE_CPU_SPEED, cells);
+		add(metadata, TABLE_SPEED, cells);
 }
 
 static void read_window(const struct metadata *metadata, const struct cost *now, u64 now_ns,

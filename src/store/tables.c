@@ -81,7 +81,7 @@ const struct table store_tables[TABLE_COUNT] = {
 				       "PRIMARY KEY (name, subject)",
 			    .width = 4,
 			    .continued = "(name, subject) DO UPDATE SET end = excluded.end"},
-	[TABLE_CPU_SPEED] = {.name = "cpu_speed",
+	[TABLE_SPEED] = {.name = "speed",
 			     .about = "window: how long a loop took that always does the same",
 			     .columns = "window INTEGER PRIMARY KEY, loop_ns INTEGER",
 			     .width = 2},

@@ -33,7 +33,7 @@ check "the file is private" test "$(stat -c %a "$file")" = 600
 check "it is one file" test "$(find "$work" -name 'a.dwell*' | wc -l)" -eq 1
 check "it is sound" is "$file" "PRAGMA integrity_check" ok
 check "it has 5 windows" is "$file" "SELECT count(*) FROM windows" 5
-check "each with the speed of the CPUs: a loop of 1 to 1,000 us" is "$file" "SELECT count(*) FROM cpu_speed WHERE loop_ns BETWEEN 1000 AND 1000000" 5
+check "each with the speed of the CPUs: a loop of 1 to 1,000 us" is "$file" "SELECT count(*) FROM speed WHERE loop_ns BETWEEN 1000 AND 1000000" 5
 check "windows follow each other without a gap" is "$file" \
 	"SELECT count(*) FROM windows a JOIN windows b ON b.id = a.id + 1 WHERE a.end_ns <> b.begin_ns" 0
 check "parts - wall = 0 ns on each of $(sql "$file" 'SELECT count(*) FROM threads') threads" \

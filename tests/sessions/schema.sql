@@ -20,7 +20,7 @@ CREATE TABLE cgroup_limits (cgroup TEXT PRIMARY KEY, cpu_quota_us, cpu_period_us
 	nr_throttled, throttled_us, cpu_cgroup, memory_cgroup, io_cgroup);
 CREATE TABLE cgroup_processes (cgroup, pid, PRIMARY KEY (cgroup, pid));
 CREATE TABLE counters (name, subject, begin, end, PRIMARY KEY (name, subject));
-CREATE TABLE cpu_speed (window INTEGER PRIMARY KEY, loop_ns);
+CREATE TABLE speed (window INTEGER PRIMARY KEY, loop_ns);
 CREATE TABLE threads (id INTEGER PRIMARY KEY, pid, process_start_ns, tid, start_ns, begin_ns, end_ns,
 	comm, is_kernel, is_dead, threads, voluntary, involuntary, kernel_voluntary,
 	kernel_involuntary, kernel_exec_ns, kernel_delay_ns, missed, unnamed, account_ns);

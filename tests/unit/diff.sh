@@ -135,7 +135,7 @@ stolen 60000000
 check "2 % are not" says 0 "cpu.user of server (web.service) rose" "$DWELL" diff "$dir/quiet.dwell" "$dir/disturbed.dwell"
 
 # CPUs that were slower in B
-speed() { sqlite3 "$dir/$1.dwell" "DELETE FROM cpu_speed; INSERT INTO cpu_speed SELECT id, $2 FROM windows"; }
+speed() { sqlite3 "$dir/$1.dwell" "DELETE FROM speed; INSERT INTO speed SELECT id, $2 FROM windows"; }
 speed quiet 10000
 speed disturbed 10400
 check "slower CPUs are told" says 0 "! the CPUs were 4.0 % slower in B: a loop that always does the same took" "$DWELL" diff "$dir/quiet.dwell" "$dir/disturbed.dwell"

@@ -38,7 +38,7 @@ options_of_code() {
 			! grep -q "$longs" "$own" || cat "src/$shared.h"
 		done
 		# A row of process_keys.h is an option of those commands.
-		! grep -q SESSION_OPTIONS_LONGS "$own" ||
+		! grep -qE 'SESSION_OPTIONS_LONGS|SESSION_OPTION_OF_KEY' "$own" ||
 			sed -n 's/.*KEY([A-Z]*, \("[a-z]*"\), .*/\1, required_argument/p' src/store/process_keys.h
 	} | grep -oE '"[a-z-]+", (no|required|optional)_argument' | sed 's/"\(.*\)".*/--\1/' | options
 }
