@@ -26,6 +26,12 @@ check "the session is made" tests/generate_session.py "$session" --seconds "${LA
 cp "$session" "$work/other.dwell"
 echo "# $(($(stat -c %s "$session") / 1000000)) MB"
 
+# perf.data has 64 bytes and 8 for each address, two of them marks, of every sample (perf record -a -g).
+perf_bytes=$(sqlite3 "$session" "SELECT sum(s.count * (64 + 8 * (t.depth + 2))) FROM samples s JOIN stacks t ON t.id = s.stack")
+samples_bytes=$(sqlite3 "$session" "SELECT sum(pgsize) FROM dbstat WHERE name LIKE '%samples%' OR name LIKE '%stack%' OR name LIKE '%frames%' OR name LIKE '%modules%'")
+echo "# perf.data of the same samples: $((perf_bytes / 1000000)) MB; samples and stacks of the session: $((samples_bytes / 1000000)) MB"
+check "samples and their stacks take a quarter of that at most" test $((samples_bytes * 4)) -le "$perf_bytes"
+
 check "its report takes 2 s at most" within 2 "$DWELL" report "$session"
 check "its parts sum up to the wall clock" grep -q "parts - wall = 0 ns" "$work/out"
 for view in ledger_by_service ledger_by_process ledger_by_state top_stacks top_functions lock_waits losses_by_window \
