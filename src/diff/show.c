@@ -10,6 +10,7 @@
 #include "../model/view.h"
 
 #define TENFOLD	    9.995
+#define TIME_MOST   1e18 /* ns: what files from anywhere make of it need not be a number */
 #define STACK_CALLS 4
 #define SHOWN_BYTES 1024
 
@@ -41,7 +42,8 @@ const char *show_value(const struct diff *diff, const struct diff_line *line, do
 	else if (size > 0 && size < 10)
 		snprintf(buf, SHOW_BYTES, "%s%.1f ns", sign, size);
 	else
-		snprintf(buf, SHOW_BYTES, "%s%s", sign, FIGURE_TIME((u64)size));
+		snprintf(buf, SHOW_BYTES, "%s%s", sign,
+			 FIGURE_TIME(size < TIME_MOST ? (u64)size : (u64)TIME_MOST));
 	return buf;
 }
 
