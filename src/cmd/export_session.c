@@ -113,10 +113,10 @@ static int write_export(sqlite3 *db, struct reading *reading)
 	}
 	if (!err) {
 		err = request->exporter->write(&source, &request->export, stdout);
-		if (err)
+		if (err == -ENOMEM) /* any other is told already */
 			log_error("cannot export: %s; take less with --pid or a part of the "
 				  "session, as FILE@10s-20s",
-				  strerror(-err));
+				  strerror(ENOMEM));
 	}
 	if (source.profile)
 		profile_free(&reading->profile);
