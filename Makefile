@@ -454,7 +454,7 @@ DWELL_OBJECTS := $(call user_object,$(USER_SRC) src/main.c) $(PROTO_OBJ)
 check-layers: $(DWELL_OBJECTS)
 	tests/layers.sh .
 	tests/cycles.py $(B)/obj tests/cycles.allowed
-	tests/duplicate_symbols.sh $(DWELL_OBJECTS)
+	$(Q)tests/duplicate_symbols.sh $(DWELL_OBJECTS)
 	tests/file_sizes.sh .
 
 check-format:

@@ -28,10 +28,10 @@ static const char *id_of(u64 id, id_text buf)
 	return buf;
 }
 
-/* Ends the object: 0 or -errno. */
+/* Ends the object: 0 or -errno. In ASCII: what is in a name must not turn or end a line. */
 static int put(struct writer *writer, json_t *object)
 {
-	int err = object ? json_dumpf(object, writer->out, JSON_COMPACT) : -1;
+	int err = object ? json_dumpf(object, writer->out, JSON_COMPACT | JSON_ENSURE_ASCII) : -1;
 
 	json_decref(object);
 	if (!object)

@@ -14,8 +14,8 @@ done
 python3 - "$dir/hostile.dwell" <<'END'
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
-db.execute("INSERT INTO states (id, name) VALUES (60, 'late' || char(10) || 'dwell_fake 1')")
-db.execute("UPDATE ledger SET state = 60 WHERE window = 3 AND thread = 1")
+db.execute("INSERT INTO states (id, name) VALUES (30, 'late' || char(10) || 'dwell_fake 1')")
+db.execute("UPDATE ledger SET state = 30 WHERE window = 3 AND thread = 1")
 db.commit()
 END
 
