@@ -44,7 +44,8 @@ VARIANT_release := -O2
 VARIANT_asan := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 VARIANT_tsan := -O1 -fsanitize=thread
 VARIANT_cov := -O0 --coverage
-VARIANT_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+# gcc defines it by itself: what the sanitizer's runtime needs, sandboxes allow.
+VARIANT_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -D__SANITIZE_ADDRESS__
 ifeq ($(VARIANT_$(V)),)
 $(error V=$(V) is not a variant: release, asan, tsan, cov or fuzz)
 endif

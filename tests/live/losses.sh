@@ -26,7 +26,7 @@ unclosed="SELECT count(*) FROM (SELECT t.end_ns - t.begin_ns AS wall, total(l.ns
 # --- --max-overhead ---
 
 dd if=/dev/zero of=/dev/null bs=1 status=none & storm=$!
-timeout 60 "$DWELL" record --max-overhead 0.1% --tier B -p $storm -d 20 -o "$file" 2>"$work/err"
+timeout 60 "$DWELL" record --max-overhead 0.1% --tier B -p $storm -d 30 -o "$file" 2>"$work/err"
 check "0.1 % under a storm of system calls: it ends well" test $? -eq 0
 kill $storm
 check "the first step thins rates" is "SELECT what LIKE 'rates thinned to 1/16%' FROM steps ORDER BY ts_ns LIMIT 1" 1
