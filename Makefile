@@ -8,12 +8,13 @@
 #   make check-live       tests on the running kernel, as root
 #   make check-mysteries  hidden problems that the report has to solve, as root
 #   make check-vm         tests on Debian's 5.10, 6.1, 6.12 and 7.x kernels, in QEMU
-#   make check-layers     who may include whom; no cycles between the files of a folder; no large files
+#   make check-layers     who may include whom; no cycles between the files of a folder; no symbol that is
+#                         defined twice; no large files
 #   make check-format     clang-format has nothing to say
 #   make bench            what dwell costs, as ratios; as root, on a quiet machine
 #   make check-long       what takes longer than CI has: fuzzing, soak, all that guests can do
 #   make bpf-arm64        the kernel side compiles for arm64
-#   make GEN_VMLINUX=1    build against a generated vmlinux.h, as a check of ours
+#   make GEN_VMLINUX=1 bpf  the same against a generated vmlinux.h, as a check of ours
 #   make man              the man pages, from docs/
 #   make dist             a tarball of the release, with the page built
 #   make install DESTDIR= PREFIX=
@@ -43,7 +44,8 @@ VARIANT_release := -O2
 VARIANT_asan := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 VARIANT_tsan := -O1 -fsanitize=thread
 VARIANT_cov := -O0 --coverage
-VARIANT_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+# gcc defines it by itself: what the sanitizer's runtime needs, sandboxes allow.
+VARIANT_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -D__SANITIZE_ADDRESS__
 ifeq ($(VARIANT_$(V)),)
 $(error V=$(V) is not a variant: release, asan, tsan, cov or fuzz)
 endif
@@ -143,6 +145,9 @@ $(B)/gen/bpf_sources.inc: $(SKELETONS) $(SOURCES)
 	$(call say,GEN)
 	$(Q)printf 'BPF_SOURCE(%s)\n' $(BPF_SOURCES) > $@
 	$(Q)printf '#include "%s.skel.h"\n' $(BPF_SOURCES) > $(@D)/bpf_skeletons.inc
+
+# All of it, without the user side: what else there is does not depend on vmlinux.h.
+bpf: $(SKELETONS) $(B)/gen/trial.skel.h
 
 bpf-arm64:
 	$(MAKE) BPF_ARCH=arm64 B=$(B)/arm64 $(patsubst %.bpf.c,$(B)/arm64/bpf/%.bpf.o,$(BPF_SRC))
@@ -421,8 +426,15 @@ BENCH_TOOLS := $(B)/bench/floor $(B)/bench/hooks $(B)/bench/hist $(B)/bench/empt
 
 tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(HOOKED) $(ANY_PAGE) $(FAIL_CALLS) $(WORKLOADS) $(MYSTERIES) $(BENCH_TOOLS)
 
+# Scripts that run nothing of what is built test the same whatever the variant is: the release has them.
+# They come before the programs, which are short, so that both lanes end at the same time.
+UNIT_SCRIPTS := $(sort $(wildcard tests/unit/*.sh))
+ifneq ($(V),release)
+UNIT_SCRIPTS := $(shell grep -lE '\$$DWELL|\$$TOOLS|BUILD' $(UNIT_SCRIPTS))
+endif
+
 check: $(B)/dwell $(UNIT_TESTS) $(REPLAYS) $(FAIL_CALLS) $(ANY_PAGE)
-	BUILD=$(B) tests/run --parallel $(UNIT_TESTS) $(sort $(wildcard tests/unit/*.sh))
+	BUILD=$(B) tests/run --parallel $(UNIT_SCRIPTS) $(UNIT_TESTS)
 
 check-live: $(B)/dwell $(LIVE_TOOLS) $(HOOKED) $(FAIL_CALLS) $(WORKLOADS)
 	BUILD=$(B) tests/run --again $(LIVE_TESTS) $(sort $(wildcard tests/live/*.sh))
@@ -439,9 +451,11 @@ check-vm: $(B)/dwell $(B)/tests/vmlinux_test $(LIVE_TOOLS) $(WORKLOADS)
 		$(B)/tests/private_stack:/bin/private_stack $(VM_MORE) \
 		$(B)/tests/vmlinux_test $(LIVE_TESTS)
 
-check-layers: $(call user_object,$(USER_SRC))
+DWELL_OBJECTS := $(call user_object,$(USER_SRC) src/main.c) $(PROTO_OBJ)
+check-layers: $(DWELL_OBJECTS)
 	tests/layers.sh .
 	tests/cycles.py $(B)/obj tests/cycles.allowed
+	$(Q)tests/duplicate_symbols.sh $(DWELL_OBJECTS)
 	tests/file_sizes.sh .
 
 check-format:
@@ -500,7 +514,7 @@ clean:
 	rm -rf build
 
 .PHONY: all dist tests check check-live check-mysteries check-vm check-layers check-format check-long format fuzzers \
-	bench bench-tools bpf-arm64 man install clean
+	bench bench-tools bpf bpf-arm64 man install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 

@@ -2,15 +2,12 @@
 /*
  * The report of a session file from anywhere: whatever its pages say.
  */
-#include <sqlite3.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "../src/base/log.h"
 #include "../src/config/compare.h"
 #include "../src/doctor/fitness.h"
 #include "../src/report/report.h"
+#include "session.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -75,22 +72,13 @@ static void compare(sqlite3 *db)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	unsigned char *copy = size ? sqlite3_malloc64(size) : NULL;
-	sqlite3 *db = NULL;
+	sqlite3 *db = fuzz_session(data, size);
 
-	if (!copy)
+	if (!db)
 		return 0;
-	memcpy(copy, data, size);
-	log_set_level(LOG_QUIET);
-	if (sqlite3_open(":memory:", &db) == SQLITE_OK &&
-	    sqlite3_deserialize(db, "main", copy, (sqlite3_int64)size, (sqlite3_int64)size,
-				SQLITE_DESERIALIZE_READONLY | SQLITE_DESERIALIZE_FREEONCLOSE) ==
-		    SQLITE_OK) {
-		sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-		report_all(db);
-		judge(db);
-		compare(db);
-	}
+	report_all(db);
+	judge(db);
+	compare(db);
 	sqlite3_close(db);
 	return 0;
 }

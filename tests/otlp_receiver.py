@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """otlp_receiver.py FOLDER STATUS[:BODY] COMMAND...: runs COMMAND with the address of a receiver of OTLP on loopback in the
 place of the word URL; what is posted is put into FOLDER, unzipped, named by the end of its path, and answered with STATUS
-and BODY, which is in hexadecimal. Prints a line per request; exits as COMMAND did."""
+and BODY, which is in hexadecimal; STATUS 0: with nothing. Prints a line per request; exits as COMMAND did."""
 import gzip
 import http.server
 import subprocess
@@ -17,6 +17,8 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         with open(f"{sys.argv[1]}/{self.path.rpartition('/')[2]}", "wb") as file:
             file.write(gzip.decompress(body))
         status, _, answer = sys.argv[2].partition(":")
+        if status == "0":
+            return
         self.send_response(int(status))
         self.send_header("Content-Length", str(len(answer) // 2))
         self.end_headers()

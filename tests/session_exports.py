@@ -36,7 +36,7 @@ class Session:
         with open("abi/states.def") as contract:
             names = dict(enumerate(re.findall(r'^STATE\(\w+, "([^"]+)"', contract.read(), re.M)))
         for number, name in self.db.execute("SELECT id, name FROM states"):
-            names.setdefault(number, name)
+            names.setdefault(number, escaped(name))
         self.states = names
         # A service, or the command of the process: its leader's name, or where that was not seen, of its first thread.
         self.services, commands = {}, {}
@@ -170,7 +170,7 @@ def check_openmetrics(data, session):
         whole, _, rest = value.partition(".")
         return int(whole) * 10**9 + int(rest.ljust(9, "0"))
 
-    expect("time by service and state", {(unescape(labels.get("service", "")), labels["state"]): nanoseconds(value)
+    expect("time by service and state", {(unescape(labels.get("service", "")), unescape(labels["state"])): nanoseconds(value)
                                          for name, labels, value in samples if name == "dwell_ledger_seconds_total"},
            dict(session.ledger()))
     lost = session.db.execute("SELECT coalesce(sum(count), 0) FROM losses").fetchone()[0]

@@ -9,7 +9,7 @@
 #include "../base/cleanup.h"
 #include "../base/log.h"
 #include "cmd.h"
-#include "export_output.h"
+#include "output_file.h"
 #include "export_send.h"
 #include "export_session.h"
 #include "export_zip.h"
@@ -260,10 +260,10 @@ static int run(struct options *options)
 			  options->request.exporter->name);
 		return EXIT_USAGE;
 	}
-	if (options->output && export_output_open(options->output, &temporary))
+	if (options->output && output_file_open(options->output, &temporary))
 		return EXIT_FAILED;
 	status = options->several ? write_zip(options) : export_session(&options->request);
-	return temporary ? export_output_close(temporary, options->output, status) : status;
+	return temporary ? output_file_close(temporary, options->output, status) : status;
 }
 
 static void free_options(struct options *options)

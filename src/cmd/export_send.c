@@ -26,6 +26,8 @@
 #define SEND_TIMEOUT_S 10 /* for each step of it */
 #define HEAD_BYTES     1024
 #define DEFAULT_PORT   "4318"
+#define TEXT_OF(x)     #x
+#define TEXT(x)	       TEXT_OF(x)
 
 static int refuse_url(const char *url, const char *why)
 {
@@ -94,6 +96,13 @@ int export_target_parse(const char *url, struct export_target *ret_target)
 	return 0;
 }
 
+/* A step that takes longer than SEND_TIMEOUT_S ends with one of these. */
+static const char *why_not(int err)
+{
+	return err == EAGAIN || err == EINPROGRESS ? "no answer within " TEXT(SEND_TIMEOUT_S) " s"
+						   : strerror(err);
+}
+
 static int connect_to(const struct export_target *target, const char **ret_why)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_family = AF_UNSPEC};
@@ -113,7 +122,7 @@ static int connect_to(const struct export_target *target, const char **ret_why)
 		setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 		if (!connect(sock, at->ai_addr, at->ai_addrlen))
 			break;
-		*ret_why = strerror(errno);
+		*ret_why = why_not(errno);
 		close(sock);
 		sock = -1;
 	}
@@ -136,12 +145,16 @@ static int send_all(int sock, const char *bytes, size_t size)
 	return 0;
 }
 
-/* The whole answer, as the receiver closes after it; or its first bytes. */
-static void read_reply(int sock, struct export_reply *ret_reply)
+/*
+ * The whole answer, as the receiver closes after it; or its first bytes. How many; 0: none, and
+ * errno says why, unless it closed without one.
+ */
+static size_t read_reply(int sock, struct export_reply *ret_reply)
 {
 	char reply[EXPORT_REPLY_MAX];
 	size_t have = 0;
 
+	errno = 0;
 	while (have < sizeof(reply)) {
 		ssize_t got = recv(sock, reply + have, sizeof(reply) - have, 0);
 
@@ -152,6 +165,7 @@ static void read_reply(int sock, struct export_reply *ret_reply)
 		have += (size_t)got;
 	}
 	export_reply_parse(reply, have, ret_reply);
+	return have;
 }
 
 /* Says what became of it: an exit status. */
@@ -185,7 +199,7 @@ static int post(const struct export_request *request, const struct export_target
 	_cleanup_close_ int sock = connect_to(target, &why);
 	struct export_reply reply;
 	char head[HEAD_BYTES];
-	int length;
+	int length, err;
 
 	if (sock < 0) {
 		log_error("cannot send to %s port %s: %s. Does a receiver of OTLP listen there?",
@@ -198,12 +212,14 @@ static int post(const struct export_request *request, const struct export_target
 			  "Content-Length: %zu\r\nUser-Agent: dwell\r\nConnection: close\r\n\r\n",
 			  target->prefix, request->exporter->post_path, brackets, target->host,
 			  *brackets ? brackets + 1 : "", target->port, size);
-	if (send_all(sock, head, (size_t)length) || send_all(sock, body, size)) {
+	err = send_all(sock, head, (size_t)length) || send_all(sock, body, size) ? errno : 0;
+	/* Also after a failure: who refuses so large a body says so before it has all of it. */
+	if (!read_reply(sock, &reply) || (err && reply.status < 300)) {
+		err = err ? err : errno;
 		log_error("cannot send to %s port %s: %s", target->host, target->port,
-			  strerror(errno));
+			  err ? why_not(err) : "it was closed without an answer");
 		return EXIT_FAILED;
 	}
-	read_reply(sock, &reply);
 	return judge_reply(request, target, size, &reply);
 }
 

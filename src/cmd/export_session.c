@@ -82,17 +82,22 @@ static void take_part(struct reading *reading)
 
 static int read_stacks(sqlite3 *db, struct reading *reading)
 {
+	const struct windows *windows = &reading->windows;
+	struct profile *profile = &reading->profile;
 	int err = 0;
 
 	if (reading->request->exporter->flags & EXPORT_ONE_KIND && !reading->filter.one_kind)
 		err = choose_kind(db, reading);
 	if (!err)
-		err = profile_read(db, &reading->filter, &reading->profile);
+		err = profile_read(db, &reading->filter, profile);
 	if (err)
 		return err;
-	if (reading->windows.is_slice)
-		reading->profile.duration_ns = reading->windows.end_ns - reading->windows.begin_ns;
-	tell_what_is_missing(reading, &reading->profile);
+	if (windows->is_slice) {
+		profile->duration_ns = windows->end_ns - windows->begin_ns;
+		if (profile->started_real_ns)
+			profile->started_real_ns += windows->begin_ns - windows->start_ns;
+	}
+	tell_what_is_missing(reading, profile);
 	return 0;
 }
 
@@ -113,10 +118,10 @@ static int write_export(sqlite3 *db, struct reading *reading)
 	}
 	if (!err) {
 		err = request->exporter->write(&source, &request->export, stdout);
-		if (err)
+		if (err == -ENOMEM) /* any other is told already */
 			log_error("cannot export: %s; take less with --pid or a part of the "
 				  "session, as FILE@10s-20s",
-				  strerror(-err));
+				  strerror(ENOMEM));
 	}
 	if (source.profile)
 		profile_free(&reading->profile);

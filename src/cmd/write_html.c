@@ -9,7 +9,7 @@
 #include "../page/page.h"
 #include "../store/reader.h"
 #include "cmd.h"
-#include "export_output.h"
+#include "output_file.h"
 #include "reader_process.h"
 
 struct files {
@@ -92,11 +92,11 @@ int write_html(const char *html, struct report_options *options, const char *ses
 	if (session_open_files(session, &db_fd, &wal_fd) ||
 	    (baseline && session_open_files(baseline, &other_db_fd, &other_wal_fd)))
 		return EXIT_FAILED;
-	if (strcmp(html, "-") != 0 && export_output_open(html, &temporary))
+	if (strcmp(html, "-") != 0 && output_file_open(html, &temporary))
 		return EXIT_FAILED;
 	status = write_session(options, &(struct files){db_fd, wal_fd}, session, false, !baseline);
 	if (status == EXIT_OK && baseline)
 		status = write_session(&other, &(struct files){other_db_fd, other_wal_fd}, baseline,
 				       true, true);
-	return temporary ? export_output_close(temporary, html, status) : status;
+	return temporary ? output_file_close(temporary, html, status) : status;
 }

@@ -38,73 +38,67 @@ warn(struct diff *diff, bool is_refusal, const char *format, ...)
 	va_end(args);
 }
 
-static const char *shown(const char *text)
+#define NUMBER_BYTES 24
+
+/* Of a run, what should be the same in all of them. */
+struct run_fact {
+	size_t at;
+	const char *what;
+	bool is_number; /* u64; else a text */
+	bool is_refusal;
+};
+
+static const char *fact_of(const struct diff_run *run, const struct run_fact *fact, char *buf)
 {
-	return *text ? text : "none";
+	const char *place = (const char *)run + fact->at;
+	u64 number;
+
+	if (!fact->is_number)
+		return *place ? place : "none";
+	memcpy(&number, place, sizeof(number));
+	snprintf(buf, NUMBER_BYTES, "%" PRIu64, (uint64_t)number);
+	return buf;
 }
 
-/* "a.dwell and b.dwell differ in ...": the first run that differs from the first one of all. */
-static void compare_texts(struct diff *diff)
+/* "a.dwell has ..., b.dwell has ...": the first run that differs from the first one of all. */
+static void compare_run_fact(struct diff *diff, const struct run_fact *fact)
 {
 	const struct diff_run *first = &diff->runs[0];
-	const struct {
-		size_t at;
-		const char *what;
-		bool is_refusal;
-	} facts[] = {
-		{offsetof(struct diff_run, machine), "machine type", true},
-		{offsetof(struct diff_run, tier), "tier (--tier)", true},
-		{offsetof(struct diff_run, kind), "command that recorded", true},
-		{offsetof(struct diff_run, kernel), "kernel", false},
-		{offsetof(struct diff_run, host), "host", false},
-		{offsetof(struct diff_run, signals), "signals (-s)", false},
-		{offsetof(struct diff_run, filter), "target (filter)", false},
-		{offsetof(struct diff_run, version), "version of dwell", false},
-	};
+	char buf_a[NUMBER_BYTES], buf_b[NUMBER_BYTES];
+	const char *a = fact_of(first, fact, buf_a);
 
-	for (size_t f = 0; f < ARRAY_SIZE(facts); f++)
-		for (size_t r = 1; r < diff->run_count; r++) {
-			const struct diff_run *run = &diff->runs[r];
-			const char *a = (const char *)first + facts[f].at;
-			const char *b = (const char *)run + facts[f].at;
+	for (size_t r = 1; r < diff->run_count; r++) {
+		const struct diff_run *run = &diff->runs[r];
+		const char *b = fact_of(run, fact, buf_b);
 
-			if (!strcmp(a, b))
-				continue;
-			warn(diff, facts[f].is_refusal, "%s differs: %s has %s, %s has %s",
-			     facts[f].what, first->name, shown(a), run->name, shown(b));
-			break;
-		}
+		if (!strcmp(a, b))
+			continue;
+		warn(diff, fact->is_refusal, "%s differs: %s has %s, %s has %s", fact->what,
+		     first->name, a, run->name, b);
+		return;
+	}
 }
 
-static void compare_numbers(struct diff *diff)
+static void compare_run_facts(struct diff *diff)
 {
-	const struct diff_run *first = &diff->runs[0];
-	const struct {
-		size_t at;
-		const char *what;
-		bool is_refusal;
-	} facts[] = {
-		{offsetof(struct diff_run, freq), "sampling rate (Hz)", true},
-		{offsetof(struct diff_run, cpus), "number of CPUs", false},
-		{offsetof(struct diff_run, window_ns), "window length (ns)", false},
-		{offsetof(struct diff_run, min_block_ns), "--min-block (ns)", false},
-		{offsetof(struct diff_run, thinned), "thinning, one in N at most,", false},
+	static const struct run_fact facts[] = {
+		{offsetof(struct diff_run, machine), "machine type", false, true},
+		{offsetof(struct diff_run, tier), "tier (--tier)", false, true},
+		{offsetof(struct diff_run, kind), "command that recorded", false, true},
+		{offsetof(struct diff_run, kernel), "kernel", false, false},
+		{offsetof(struct diff_run, host), "host", false, false},
+		{offsetof(struct diff_run, signals), "signals (-s)", false, false},
+		{offsetof(struct diff_run, filter), "target (filter)", false, false},
+		{offsetof(struct diff_run, version), "version of dwell", false, false},
+		{offsetof(struct diff_run, freq), "sampling rate (Hz)", true, true},
+		{offsetof(struct diff_run, cpus), "number of CPUs", true, false},
+		{offsetof(struct diff_run, window_ns), "window length (ns)", true, false},
+		{offsetof(struct diff_run, min_block_ns), "--min-block (ns)", true, false},
+		{offsetof(struct diff_run, thinned), "thinning, one in N at most,", true, false},
 	};
 
-	for (size_t f = 0; f < ARRAY_SIZE(facts); f++)
-		for (size_t r = 1; r < diff->run_count; r++) {
-			const struct diff_run *run = &diff->runs[r];
-			u64 a, b;
-
-			memcpy(&a, (const char *)first + facts[f].at, sizeof(a));
-			memcpy(&b, (const char *)run + facts[f].at, sizeof(b));
-			if (a == b)
-				continue;
-			warn(diff, facts[f].is_refusal,
-			     "%s differs: %s has %" PRIu64 ", %s has %" PRIu64, facts[f].what,
-			     first->name, (uint64_t)a, run->name, (uint64_t)b);
-			break;
-		}
+	for (size_t i = 0; i < ARRAY_SIZE(facts); i++)
+		compare_run_fact(diff, &facts[i]);
 }
 
 static double incomplete(const struct diff_run *run)
@@ -325,8 +319,7 @@ static void warn_of_no_room(struct diff *diff)
 
 void diff_check_fairness(struct diff *diff)
 {
-	compare_texts(diff);
-	compare_numbers(diff);
+	compare_run_facts(diff);
 	look_at_each(diff);
 	compare_stacks(diff);
 	compare_others(diff);

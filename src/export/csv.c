@@ -39,9 +39,8 @@ static int write_row(const struct ledger_row *row, void *context)
 
 	if (!row->is_wanted)
 		return 0;
-	fprintf(writer->out, "%lld,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
-		(long long)row->window->id,
-		(uint64_t)(row->window->begin_ns - timeline->facts.started_ns),
+	fprintf(writer->out, "%lld,%lld,%" PRIu64 ",%" PRIu64 ",", (long long)row->window->id,
+		(long long)(row->window->begin_ns - timeline->facts.started_ns),
 		(uint64_t)(row->window->end_ns - row->window->begin_ns),
 		(uint64_t)row->thread->pid);
 	write_text(timeline_text(timeline, process->comm), writer->out);

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "../base/log.h"
 #include "../base/utf8.h"
 #include "../model/calltree.h"
 #include "export.h"
@@ -75,6 +76,10 @@ int export_folded(const struct export_source *source, const struct export_option
 		if (value)
 			write_line(profile, &tree, node, value, out);
 	}
+	if (!err && tree.cut)
+		log_info("folded: too many different stacks: of %" PRIu64
+			 " samples the innermost functions are left out; take fewer with --pid",
+			 (uint64_t)tree.cut);
 	calltree_free(&tree);
 	return err;
 }

@@ -28,10 +28,10 @@ static const char *id_of(u64 id, id_text buf)
 	return buf;
 }
 
-/* Ends the object: 0 or -errno. */
+/* Ends the object: 0 or -errno. In ASCII: what is in a name must not turn or end a line. */
 static int put(struct writer *writer, json_t *object)
 {
-	int err = object ? json_dumpf(object, writer->out, JSON_COMPACT) : -1;
+	int err = object ? json_dumpf(object, writer->out, JSON_COMPACT | JSON_ENSURE_ASCII) : -1;
 
 	json_decref(object);
 	if (!object)
@@ -144,16 +144,22 @@ static int put_slow(const struct slow_row *row, void *context)
 				     id_of(row->stack, stack)));
 }
 
-/* The functions of a stack, the innermost first; what ends it too early is one of them. */
+/* The functions of a stack, the innermost first; what ends it too early is one of them. NULL: no
+ * memory. */
 static json_t *functions_of(const struct profile *profile, u64 stack, u32 stop)
 {
 	struct profile_step steps[PROFILE_STEPS_MAX];
 	size_t count = profile_steps(profile, stack, stop, steps);
 	json_t *functions = json_array();
 
-	for (size_t i = 0; functions && i < count; i++)
-		json_array_append_new(
-			functions, json_string(profile_function_name(profile, steps[i].function)));
+	for (size_t i = 0; functions && i < count; i++) {
+		const char *name = profile_function_name(profile, steps[i].function);
+
+		if (!json_array_append_new(functions, json_string(name)))
+			continue;
+		json_decref(functions);
+		return NULL;
+	}
 	return functions;
 }
 
@@ -180,7 +186,6 @@ int export_jsonl(const struct export_source *source, const struct export_options
 {
 	const struct timeline *timeline = source->timeline;
 	struct writer writer = {timeline, source->profile, out};
-	u64 unknown;
 	int err = query_table(timeline->db, "meta", "key, value", "key", put_meta, &writer);
 
 	(void)options;
@@ -191,7 +196,7 @@ int export_jsonl(const struct export_source *source, const struct export_options
 	if (!err)
 		err = timeline_ledger(timeline, put_ledger, &writer);
 	if (!err)
-		err = timeline_series(timeline, put_series, &writer, &unknown);
+		err = timeline_series(timeline, put_series, &writer);
 	if (!err)
 		err = timeline_slow(timeline, put_slow, &writer);
 	if (!err)

@@ -117,7 +117,7 @@ static void write_buckets(const struct totals_series *series, const char *name,
 		/* Up to 2^power: see abi/hist.h. */
 		for (; place <= power * HIST_PER_OCTAVE + 1; place++)
 			below += hist->buckets[place];
-		snprintf(le, sizeof(le), "%.12g", ldexp(units[unit].base, (int)power));
+		snprintf(le, sizeof(le), "%.15g", ldexp(units[unit].base, (int)power));
 		if (!strpbrk(le, ".e"))
 			strcat(le, ".0");
 		fprintf(out, "%s_bucket", name);
@@ -182,19 +182,23 @@ int export_openmetrics(const struct export_source *source, const struct export_o
 	(void)options;
 	if (err)
 		return err;
-	write_gauge("dwell_session_start_time_seconds", "seconds",
-		    "When the exported part of the session began, since the Unix epoch.",
-		    timeline_real_ns(timeline, timeline->begin_ns), out);
+	if (timeline->facts.started_real_ns)
+		write_gauge("dwell_session_start_time_seconds", "seconds",
+			    "When the exported part of the session began, since the Unix epoch.",
+			    timeline_real_ns(timeline, timeline->begin_ns), out);
 	write_gauge("dwell_session_length_seconds", "seconds",
 		    "Length of the exported part of the session.",
 		    timeline->end_ns - timeline->begin_ns, out);
 	write_head("dwell_lost_records", "counter", NULL,
 		   "What dwell could not record: dwell report lists the causes.", out);
 	fprintf(out, "dwell_lost_records_total %" PRIu64 "\n", (uint64_t)totals.lost);
-	write_gauge("dwell_export_folded_services", NULL,
-		    "Services beyond the limit of " TEXT(
-			    TOTALS_SERVICES) ", added up as " TOTALS_OTHER ".",
-		    totals.services_folded, out);
+	write_gauge(
+		"dwell_export_folded_services", NULL,
+		"Services beyond the limit of " TEXT(
+			TOTALS_SERVICES) ", added up as " TOTALS_OTHER
+					 ". Of more than " TEXT(
+						 TOTALS_SERVICES_MAX) " the rest counts as one.",
+		totals.services_folded, out);
 	write_gauge("dwell_export_folded_series", NULL,
 		    "Values of series beyond the limit of " TEXT(
 			    TOTALS_SERIES) ", added up as " TOTALS_OTHER ".",

@@ -61,14 +61,19 @@ static u64 hash_of(const u8 *bytes, size_t size)
 	return hash;
 }
 
-static bool says(const void *item, const u8 *bytes, size_t size)
+static bool says(struct otlp_dictionary *dictionary, const void *item, const u8 *bytes, size_t size)
 {
-	size_t own_size = protobuf_c_message_get_packed_size(item);
-	_cleanup_free_ u8 *own = own_size == size ? malloc(size) : NULL;
+	_cleanup_free_ u8 *own = NULL;
 
-	if (own)
-		protobuf_c_message_pack(item, own);
-	return own && !memcmp(own, bytes, size);
+	if (protobuf_c_message_get_packed_size(item) != size)
+		return false;
+	own = malloc(size);
+	if (!own) {
+		dictionary->err = -ENOMEM;
+		return false;
+	}
+	protobuf_c_message_pack(item, own);
+	return !memcmp(own, bytes, size);
 }
 
 /*
@@ -91,7 +96,7 @@ static s32 add_once(struct otlp_dictionary *dictionary, struct otlp_table *table
 	protobuf_c_message_pack(item, bytes);
 	key.hash = hash_of(bytes, size);
 	known = hash_add(&dictionary->known_items, &key);
-	if (known && known->place && says(table->items[known->place], bytes, size))
+	if (known && known->place && says(dictionary, table->items[known->place], bytes, size))
 		return known->place;
 	place = add(dictionary, table, item);
 	if (known)
@@ -174,14 +179,15 @@ static s32 attribute(struct otlp_dictionary *dictionary, const char *key, const 
 		     s64 number)
 {
 	struct known_attribute wanted = {.number = number, .key = otlp_string(dictionary, key)};
+	u32 text_number = text ? strings_add(&dictionary->values, text) : 0;
 	struct known_attribute *known;
 	Otlp__KeyValueAndUnit *item;
 	Otlp__AnyValue *value;
 
-	if (text)
-		wanted.text = 1 + (s32)strings_add(&dictionary->values, text);
-	known = hash_add(&dictionary->known_attributes, &wanted);
-	if (!known || dictionary->values.was_short) {
+	wanted.text = text ? 1 + (s32)text_number : 0;
+	known = text_number == STRINGS_NONE ? NULL
+					    : hash_add(&dictionary->known_attributes, &wanted);
+	if (!known) {
 		dictionary->err = -ENOMEM;
 		return 0;
 	}

@@ -17,6 +17,7 @@
 
 #define LANES_MAX	 1024 /* of one thread or process; what finds all taken is left out, and told */
 #define EVENT_NAME_BYTES 96
+#define ADDRESS_BYTES	 128
 
 struct lanes {
 	struct trace *trace;
@@ -186,13 +187,22 @@ static u64 flow_of(const char *local, const char *peer)
 	return hash ? hash : 1;
 }
 
+/* Foreign: addresses are short, and what is not one is cut. */
+static void shown_text(sqlite3_stmt *row, int column, char *to, size_t size)
+{
+	char text[ADDRESS_BYTES];
+
+	query_text(row, column, text, sizeof(text));
+	utf8_escape(to, size, text);
+}
+
 static int put_connection(sqlite3_stmt *row, void *context)
 {
 	struct lanes *lanes = context;
 	struct trace *trace = lanes->trace;
 	u64 pid = query_count(row, 0), start_ns = query_count(row, 1);
 	u64 begin_ns = query_count(row, 5), end_ns = query_count(row, 6), track;
-	char direction[8], local[128], peer[128], name[2 * sizeof(peer)];
+	char direction[8], local[ADDRESS_BYTES], peer[ADDRESS_BYTES], name[2 * ADDRESS_BYTES];
 	struct trace_event event;
 	uint64_t flow;
 
@@ -206,9 +216,9 @@ static int put_connection(sqlite3_stmt *row, void *context)
 	track = take_lane(lanes, begin_ns, end_ns);
 	if (!track)
 		return 0;
-	query_text(row, 2, direction, sizeof(direction));
-	query_text(row, 3, local, sizeof(local));
-	query_text(row, 4, peer, sizeof(peer));
+	shown_text(row, 2, direction, sizeof(direction));
+	shown_text(row, 3, local, sizeof(local));
+	shown_text(row, 4, peer, sizeof(peer));
 	snprintf(name, sizeof(name), "tcp %s %s", direction,
 		 !strcmp(direction, "in") ? local : peer);
 	flow = flow_of(local, peer);

@@ -28,8 +28,10 @@ static int put_cpu(sqlite3_stmt *row, void *context)
 		return 0;
 	if (!cpus->has_track[cpu]) {
 		snprintf(name, sizeof(name), "CPU %u busy", (unsigned)cpu);
-		trace_track(trace, trace_uuid(TRACK_CPU, cpu), 0, name,
-			    "Share of a window in which the CPU was not idle: its mean.", "%");
+		trace_track(
+			trace, trace_uuid(TRACK_CPU, cpu), 0, name,
+			"Share of a window in which the CPU is known to have been busy: its mean.",
+			"%");
 	}
 	cpus->has_track[cpu] = true;
 	trace_count(trace, trace_uuid(TRACK_CPU, cpu), window->begin_ns,

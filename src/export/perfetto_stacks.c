@@ -5,9 +5,11 @@
  * session has none that is finer. Functions, frames and stacks are told when they first occur.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/log.h"
 #include "../base/utf8.h"
 #include "../model/resolver.h"
 #include "perfetto.h"
@@ -34,6 +36,7 @@ struct trace_stacks {
 	struct trace *trace;
 	struct hash stacks, steps, tasks;
 	bool *has_function, *has_module, *has_file; /* told */
+	u64 no_room; /* stacks, frames and tasks that are left out, each time that they come */
 };
 
 struct trace_stacks *trace_stacks_new(struct trace *trace)
@@ -62,6 +65,10 @@ void trace_stacks_free(struct trace_stacks *stacks)
 {
 	if (!stacks)
 		return;
+	if (stacks->no_room)
+		log_info("perfetto: there are more stacks, frames or threads than fit: %" PRIu64
+			 " times one is left out; take fewer with --pid",
+			 (uint64_t)stacks->no_room);
 	hash_free(&stacks->stacks);
 	hash_free(&stacks->steps);
 	hash_free(&stacks->tasks);
@@ -80,6 +87,7 @@ static u64 number_of(struct trace_stacks *stacks, struct hash *hash, const void 
 	*ret_new = hash->count > before;
 	if (!item && !hash_is_full(hash))
 		stacks->trace->err = -ENOMEM;
+	stacks->no_room += !item;
 	return item ? (u64)(item - hash->items) / hash->item_size + 1 : 0;
 }
 
@@ -227,8 +235,11 @@ u64 trace_stack(struct trace_stacks *stacks, u64 stack, u32 stop)
 		return number;
 	count = profile_steps(stacks->trace->profile, stack, stop, steps);
 	while (count--) { /* the outermost first; marks are no functions */
-		if (steps[count].frame != PROFILE_NONE)
-			frames[message.n_frame_ids++] = step_number(stacks, &steps[count]);
+		u64 frame =
+			steps[count].frame == PROFILE_NONE ? 0 : step_number(stacks, &steps[count]);
+
+		if (frame)
+			frames[message.n_frame_ids++] = frame;
 	}
 	WIRE_SET(&message, iid, number);
 	message.frame_ids = frames;

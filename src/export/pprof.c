@@ -299,11 +299,14 @@ static void put_mapping(struct encoder *encoder, u32 index)
 }
 
 /* The name of the process whose samples weigh most. */
-static const char *busiest_comm(const struct profile *profile)
+static const char *busiest_comm(struct encoder *encoder)
 {
+	const struct profile *profile = encoder->profile;
 	_cleanup_free_ u64 *weights = calloc(profile->processes.count + 1, sizeof(*weights));
 	u32 busiest = PROFILE_NONE;
 
+	if (!weights)
+		encoder->err = -ENOMEM;
 	for (size_t i = 0; weights && i < profile->samples.count; i++) {
 		const struct profile_sample *sample = hash_item(&profile->samples, i);
 
@@ -318,10 +321,10 @@ static const char *busiest_comm(const struct profile *profile)
 }
 
 /* The format wants the main binary first: the file that is called as the busiest process is. */
-static u32 main_module(const struct encoder *encoder)
+static u32 main_module(struct encoder *encoder)
 {
 	const struct profile *profile = encoder->profile;
-	const char *comm = busiest_comm(profile);
+	const char *comm = busiest_comm(encoder);
 	u32 any = PROFILE_NONE;
 
 	for (u32 i = 0; i < profile->modules.count; i++) {

@@ -16,7 +16,7 @@
 #define KINDS_MAX	  512 /* measures of all signals: each may need a place for the rest */
 #define LABEL_BYTES_MAX	  256 /* longer names are cut */
 
-/* Escaped: labels are shown by other programs. */
+/* Escaped: labels are shown by other programs. What finds no room is called as the rest is. */
 static u32 keep(struct totals *totals, const char *text)
 {
 	char cut[LABEL_BYTES_MAX], escaped[4 * LABEL_BYTES_MAX];
@@ -25,19 +25,17 @@ static u32 keep(struct totals *totals, const char *text)
 	utf8_copy(cut, sizeof(cut), text, strlen(text));
 	utf8_escape(escaped, sizeof(escaped), cut);
 	number = strings_add(&totals->strings, escaped);
-	return number == STRINGS_NONE ? 0 : number;
+	return number == STRINGS_NONE ? totals->other : number;
 }
 
 static struct totals_service *service_of(struct totals *totals, const char *name)
 {
-	u32 text = keep(totals, name), other;
+	u32 text = keep(totals, name);
 	struct totals_service *service = hash_find(&totals->services, &text);
 
 	if (service || totals->services.count < TOTALS_SERVICES_MAX)
 		return service ? service : hash_add(&totals->services, &text);
-	totals->services_folded++; /* at least: the same one may come again */
-	other = keep(totals, TOTALS_OTHER);
-	return hash_add(&totals->services, &other);
+	return hash_add(&totals->services, &totals->other);
 }
 
 static int add_state(const struct ledger_row *row, void *context)
@@ -67,7 +65,7 @@ static int by_time(const void *a, const void *b)
 /* The largest stay, the rest becomes one. */
 static int rank_services(struct totals *totals)
 {
-	struct totals_service other = {.name = keep(totals, TOTALS_OTHER)}, *at;
+	struct totals_service other = {.name = totals->other}, *at;
 	struct hash ranked;
 	int err = 0;
 
@@ -85,7 +83,7 @@ static int rank_services(struct totals *totals)
 			err = at ? 0 : -ENOMEM;
 			continue;
 		}
-		totals->services_folded += service->name != other.name;
+		totals->services_folded++;
 		for (u32 state = 0; state < STATE_LIMIT; state++)
 			other.ns[state] += service->ns[state];
 		other.all_ns += service->all_ns;
@@ -118,9 +116,7 @@ static u32 shown_service(struct totals *totals, const struct series_values_row *
 {
 	u32 name = keep(totals, timeline_service_of(totals->timeline, row->pid, row->start_ns));
 
-	if (!name || hash_find(&totals->services, &name))
-		return name;
-	return keep(totals, TOTALS_OTHER);
+	return !name || hash_find(&totals->services, &name) ? name : totals->other;
 }
 
 static int add_values(const struct series_values_row *row, void *context)
@@ -134,7 +130,7 @@ static int add_values(const struct series_values_row *row, void *context)
 	u64 count;
 
 	if (!series && totals->series.count >= TOTALS_SERIES) {
-		key.service = keep(totals, TOTALS_OTHER);
+		key.service = totals->other;
 		key.device = 0;
 		totals->series_folded++;
 	}
@@ -185,13 +181,14 @@ int totals_read(const struct timeline *timeline, struct totals *ret_totals)
 		  TOTALS_SERVICES_MAX + 1);
 	hash_init(&ret_totals->series, sizeof(struct totals_series), TOTALS_SERIES_KEY,
 		  TOTALS_SERIES + KINDS_MAX);
-	err = strings_add(&ret_totals->strings, "") ? -ENOMEM : 0;
+	ret_totals->other = keep(ret_totals, TOTALS_OTHER);
+	err = ret_totals->other ? 0 : -ENOMEM;
 	if (!err)
 		err = timeline_ledger(timeline, add_state, ret_totals);
 	if (!err)
 		err = rank_services(ret_totals);
 	if (!err)
-		err = timeline_series(timeline, add_values, ret_totals, &ret_totals->unknown);
+		err = timeline_series(timeline, add_values, ret_totals);
 	if (!err)
 		err = query_table(timeline->db, "losses", "window, count", NULL, add_loss,
 				  ret_totals);

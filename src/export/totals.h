@@ -35,11 +35,11 @@ struct totals_series {
 struct totals {
 	const struct timeline *timeline;
 	struct strings strings;
+	u32 other;	      /* text: TOTALS_OTHER */
 	struct hash services; /* the one with most time first, TOTALS_OTHER last */
 	struct hash series;   /* by signal, kind, service, device */
 	u64 services_folded, series_folded;
-	u64 unknown; /* series of signals that this dwell does not know: not in it */
-	u64 lost;    /* sum of the session's losses */
+	u64 lost; /* sum of the session's losses */
 };
 
 /* 0 or -errno, told. */

@@ -7,6 +7,7 @@
 #include "../base/cleanup.h"
 #include "../base/log.h"
 #include "../base/text.h"
+#include "../base/utf8.h"
 #include "../model/profile.h"
 #include "../model/signal.h"
 #include "../model/state.h"
@@ -15,13 +16,17 @@
 struct reader {
 	struct timeline *timeline;
 	const struct windows *part;
+	bool has_no_room; /* for a name */
 };
 
-static u32 keep_text(struct timeline *timeline, const char *text)
+static u32 keep_text(struct reader *reader, const char *text)
 {
-	u32 number = strings_add(&timeline->strings, text);
+	u32 number = strings_add(&reader->timeline->strings, text);
 
-	return number == STRINGS_NONE ? 0 : number;
+	if (number != STRINGS_NONE)
+		return number;
+	reader->has_no_room = true;
+	return 0;
 }
 
 static u32 text_of(struct reader *reader, sqlite3_stmt *row, int column)
@@ -29,7 +34,7 @@ static u32 text_of(struct reader *reader, sqlite3_stmt *row, int column)
 	char text[TIMELINE_NAME_BYTES];
 
 	query_text(row, column, text, sizeof(text));
-	return keep_text(reader->timeline, text);
+	return keep_text(reader, text);
 }
 
 static int on_meta(sqlite3_stmt *row, void *context)
@@ -59,20 +64,24 @@ static int on_meta(sqlite3_stmt *row, void *context)
 		if (keys[i].number)
 			(void)text_parse_u64(value, 0, 1ULL << 62, keys[i].number);
 		else
-			*keys[i].text = keep_text(reader->timeline, value);
+			*keys[i].text = keep_text(reader, value);
 	}
 	return 0;
 }
 
-/* The file's own names are for states that came after this build. */
+/*
+ * The file's own names are for states that came after this build. Escaped here, once: nobody
+ * expects the end of a line in one.
+ */
 static int on_state(sqlite3_stmt *row, void *context)
 {
 	struct reader *reader = context;
 	u64 id = query_u64(row, 0);
+	char name[sizeof(reader->timeline->state_names[0])];
 
+	query_text(row, 1, name, sizeof(name));
 	if (id >= STATE_COUNT && id < STATE_LIMIT)
-		query_text(row, 1, reader->timeline->state_names[id],
-			   sizeof(reader->timeline->state_names[id]));
+		utf8_escape(reader->timeline->state_names[id], sizeof(name), name);
 	return 0;
 }
 
@@ -220,7 +229,7 @@ int timeline_read(sqlite3 *db, const struct session_part *part, const struct win
 	for (size_t i = 0; !err && i < ARRAY_SIZE(tables); i++)
 		err = query_table(db, tables[i].table, tables[i].columns, tables[i].order,
 				  tables[i].on_row, &reader);
-	if (!err && ret_timeline->strings.was_short) {
+	if (!err && reader.has_no_room) {
 		log_error("not enough memory for the session's names: take a part of it, as "
 			  "FILE@10s-20s, or --pid");
 		err = -ENOMEM;

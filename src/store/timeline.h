@@ -66,7 +66,7 @@ struct timeline {
 	struct strings strings;
 	struct hash windows, processes, threads, labels;
 	struct timeline_facts facts;
-	char state_names[STATE_LIMIT][32]; /* "": no state has this number */
+	char state_names[STATE_LIMIT][32]; /* escaped; "": no state has this number */
 	u64 begin_ns, end_ns;		   /* of the windows that are wanted */
 };
 

@@ -226,8 +226,7 @@ static int on_values(sqlite3_stmt *row, void *context)
 	return reader->on_row(&values, reader->context);
 }
 
-int timeline_series(const struct timeline *timeline, series_fn *on_row, void *context,
-		    u64 *ret_unknown)
+int timeline_series(const struct timeline *timeline, series_fn *on_row, void *context)
 {
 	struct series_reader reader = {timeline, on_row, context, {0}, 0, 0};
 	int err;
@@ -242,7 +241,11 @@ int timeline_series(const struct timeline *timeline, series_fn *on_row, void *co
 				  &reader);
 	hash_free(&reader.series);
 	tell_damaged("series_values", reader.damaged);
-	*ret_unknown = reader.unknown;
+	if (reader.unknown)
+		log_info("series of signals or measures that this version of dwell does not know "
+			 "are "
+			 "left out: %llu",
+			 (unsigned long long)reader.unknown);
 	return err;
 }
 

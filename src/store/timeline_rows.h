@@ -55,9 +55,8 @@ struct series_values_row {
 
 typedef int series_fn(const struct series_values_row *row, void *context);
 
-/* *ret_unknown: rows of signals and measures that this dwell does not know, left out. */
-int timeline_series(const struct timeline *timeline, series_fn *on_row, void *context,
-		    u64 *ret_unknown);
+/* Those of signals and measures that this dwell does not know are left out, which is told. */
+int timeline_series(const struct timeline *timeline, series_fn *on_row, void *context);
 
 struct slow_row {
 	const struct timeline_window *window;

@@ -154,6 +154,7 @@ wait "$pid"
 until_begun "$work/gone.dwell"
 sleep 1.5 # a complete window
 for _ in $(seq 20); do
+	kill -0 "$pid" 2>/dev/null || break
 	worker=$(helpers_of "$pid" ingest)
 	[ -z "$worker" ] || kill -9 "$worker"
 	sleep 0.5

@@ -51,6 +51,16 @@ else
 	echo "ok - go tool pprof # SKIP it is not installed"
 fi
 
+part_has_its_time() {
+	exits 0 "$DWELL" export -f pprof -o "$dir/part.pb.gz" "$stacks@1s-" && python3 - "$dir/part.pb.gz" <<-'END'
+		import gzip, sys
+		sys.path.insert(0, "tests")
+		from protobuf import fields
+		message = fields(gzip.open(sys.argv[1]).read())
+		assert (message[9], message[10]) == ([1760000001000000000], [1000000000]), (message[9], message[10])
+	END
+}
+check "pprof: the second of two seconds began a second after the session" part_has_its_time
 check "folded leaves blocked ones out, and says so" says 0 "28 blocked samples are left out" "$DWELL" export -f folded "$stacks"
 sum() { awk '{ sum += $NF } END { printf "%.0f\n", sum }' "$dir/out"; }
 exits 0 "$DWELL" export -f folded --weight ns --kind blocked "$stacks"

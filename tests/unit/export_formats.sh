@@ -7,9 +7,17 @@
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 sessions="server signals stacks run causes"
-for session in $sessions; do
+for session in $sessions hostile; do
 	make_session $session "$dir"
 done
+# A state of a later dwell, or of somebody who would like to add a line of their own.
+python3 - "$dir/hostile.dwell" <<'END'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("INSERT INTO states (id, name) VALUES (30, 'late' || char(10) || 'dwell_fake 1')")
+db.execute("UPDATE ledger SET state = 30 WHERE window = 3 AND thread = 1")
+db.commit()
+END
 
 # exits STATUS COMMAND...
 exits() {
@@ -25,7 +33,7 @@ is_right() {
 	exits 0 "$DWELL" export -f "$1" -o "$dir/x.$1" "$dir/$2.dwell" &&
 		tests/session_exports.py "$1" "$dir/x.$1" "$dir/$2.dwell"
 }
-for session in $sessions; do
+for session in $sessions hostile; do
 	for format in csv jsonl openmetrics otlp_profiles otlp_metrics; do
 		check "$format follows its rules, and has the sums of the session: $session" is_right $format $session
 	done
@@ -92,6 +100,7 @@ check "a refusal is told" says 1 "it answered 'HTTP/1.0 404 Not Found'" tests/ot
 check "what it rejects is told, in its words" says 1 "rejected 3 items of otlp_profiles: 'too many'" \
 	tests/otlp_receiver.py "$dir/got" 200:0a0c08031208746f6f206d616e79 "$DWELL" export -f otlp --to URL "$dir/stacks.dwell"
 check "a warning is no failure" says 0 "the receiver says: old" tests/otlp_receiver.py "$dir/got" 200:0a0512036f6c64 "$DWELL" export -f otlp --to URL "$dir/stacks.dwell"
+check "no answer is told" says 1 "closed without an answer" tests/otlp_receiver.py "$dir/got" 0 "$DWELL" export -f otlp --to URL "$dir/stacks.dwell"
 check "nobody there is told" says 1 "Connection refused" "$DWELL" export -f otlp --to http://127.0.0.1:1 "$dir/stacks.dwell"
 check "TLS is left to a collector" says 64 "TLS is left to a collector" "$DWELL" export -f otlp --to https://127.0.0.1 "$dir/stacks.dwell"
 check "an address with a space is none" says 64 "no such address" "$DWELL" export -f otlp --to "http://a b" "$dir/stacks.dwell"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "export_output.h"
+#include "output_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +69,7 @@ static int open_file(const char *path, const struct person *person, char **ret_t
 }
 
 /* Opened as whoever asks; it is stdout of the process without privileges that reads the session. */
-int export_output_open(const char *path, char **ret_temporary)
+int output_file_open(const char *path, char **ret_temporary)
 {
 	struct person person;
 	int fd = -1, err;
@@ -93,7 +93,7 @@ int export_output_open(const char *path, char **ret_temporary)
 	return err;
 }
 
-int export_output_close(const char *temporary, const char *path, int status)
+int output_file_close(const char *temporary, const char *path, int status)
 {
 	struct person person;
 	int err;
