@@ -265,7 +265,6 @@ static int start(struct top *top)
 		close(top->windows[0]);
 		close(top->windows[1]);
 		close(top->control[1]);
-		messages_start(&top->messages);
 		return 0;
 	}
 	log_error("cannot start: %s; see ulimit -u and the free memory", strerror(errno));
@@ -371,8 +370,6 @@ static void wait_until(struct top *top, pid_t *child, u64 deadline_ns)
 
 static void end(struct top *top)
 {
-	char line[SCREEN_TEXT_BYTES];
-
 	/* The screen first: whoever has pressed a key waits for it. */
 	shutdown(top->control[0], SHUT_RDWR);
 	if (top->measuring)
@@ -381,15 +378,15 @@ static void end(struct top *top)
 	if (top->screen_status == EXIT_OK && top->has_terminal)
 		tcsetattr(STDIN_FILENO, TCSADRAIN, &top->terminal);
 	wait_until(top, &top->measuring, clock_now_ns() + END_WAIT_NS);
-	while (messages_read(&top->messages, line, sizeof(line)))
-		;
-	messages_print(&top->messages);
-	sandbox_report(top->notes, "process that shows");
 }
 
 int top_run(struct top_options *options)
 {
-	struct top top = {.options = options, .signal_fd = -1, .messages.fds = {-1, -1}};
+	struct top top = {
+		.options = options,
+		.signal_fd = -1,
+		.messages = {.fd = -1, .stderr_fd = -1},
+	};
 	bool is_ended_by_itself = false;
 	int err = prepare(&top);
 
@@ -404,7 +401,8 @@ int top_run(struct top_options *options)
 		end(&top);
 	if (top.has_scratch)
 		scratch_remove(&top.scratch);
-	messages_close(&top.messages);
+	messages_end(&top.messages);
+	sandbox_report(top.notes, "process that shows");
 	sandbox_notes_free(top.notes);
 	if (err)
 		return EXIT_FAILED;
