@@ -43,8 +43,8 @@ static void check_whole(const struct fitness *fitness, struct check *check)
 	else if (!fitness->has_end)
 		check_set(check, CHECK_NOTE,
 			  "conclude from the windows that are there, or record it again",
-			  "its writer was killed, or its disk was full: data after window %llu is "
-			  "missing, and hooks, coverage and counters were not written",
+			  "its writer was killed, or its disk was full: what came after its %llu "
+			  "windows is missing, and hooks, coverage and counters were not written",
 			  (unsigned long long)fitness->windows);
 	else if (fitness->replaced)
 		check_set(check, CHECK_NOTE, "see dmesg; record it again if times matter",
@@ -158,7 +158,8 @@ static void check_overhead(const struct fitness *fitness, struct check *check)
 			  ? "measure less: --tier A, fewer signals, -p instead of -a; or set "
 			    "--max-overhead"
 			  : "",
-		  "dwell took %.1f %% of the CPU time", share);
+		  "dwell took %.1f %% of the CPU time%s", share,
+		  fitness->bpf_windows ? "" : ", without its programs: they were not measured");
 }
 
 static void check_steal(const struct fitness *fitness, struct check *check)
@@ -218,10 +219,10 @@ static void check_samples(const struct fitness *fitness, struct check *check)
 {
 	if (!fitness->has_stacks)
 		check_set(check, CHECK_NOTE, "record with stacks to compare functions",
-			  "none were asked for: conclude from the ledger only");
+			  "none on a CPU were asked for: functions cannot be compared");
 	else if (!fitness->cpu_samples)
 		check_set(check, CHECK_NOTE, "record longer, or raise -F",
-			  "none on a CPU: conclude from the ledger only");
+			  "none on a CPU: functions cannot be compared");
 	else
 		check_set(check, fitness->cpu_samples < SAMPLES_NOTE ? CHECK_NOTE : CHECK_OK,
 			  fitness->cpu_samples < SAMPLES_NOTE ? "record longer, or raise -F" : "",

@@ -145,8 +145,10 @@ static void print_window(struct screen *screen)
 	screen->is_over = screen->shown == screen->setup->refreshes;
 	if (!fflush(stdout) && !ferror(stdout))
 		return;
-	log_error("cannot write to stdout: %s", strerror(errno));
 	screen->is_over = true;
+	if (errno == EPIPE)
+		return; /* a reader that has left is no error */
+	log_error("cannot write to stdout: %s", strerror(errno));
 	screen->status = EXIT_FAILED;
 }
 

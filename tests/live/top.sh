@@ -98,6 +98,8 @@ cp "$(command -v sleep)" "$work/$hostile"
 check "top --batch 2 succeeds" test $? -eq 0
 check "it prints two refreshes as text" test "$(grep -c '^dwell top' "$work/batch")" -eq 2
 check "which have the process that wants a CPU, with its pid and bar" grep -qE "^ *${loads[0]} topburn .*[#!]{5}" "$work/batch"
+"$DWELL" top --batch 1 >/dev/full 2>"$work/err"
+check "what cannot be written is told, with status 1" sh -c "test $? -eq 1 && grep -q 'cannot write' '$work/err'"
 check "no byte of them is a control character" sh -c "! LC_ALL=C grep -q '[[:cntrl:]]' '$work/batch'"
 
 # --- in a terminal ---
