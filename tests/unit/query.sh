@@ -89,12 +89,19 @@ sql "$dir/silent.dwell" "$(cat tests/sessions/schema.sql)
 	INSERT INTO ledger (window, thread, state, object, holder, waker, ns, count) VALUES (0, 1, 16, 0, 0, 0, 1000001000, 1),
 		(3, 1, 16, 0, 0, 0, 3000000000, 0), (4, 1, 16, 0, 0, 0, 1000000000, 0), (2, 2, 1, 0, 0, 0, 3000000000, 3),
 		(0, 3, 17, 0, 0, 0, 1000000000, 1), (0, 3, 17, 0, 0, 0, -1000000000, -1), (0, 3, 10, 7, 0, 0, 1000000000, 1)"
-check "a wait without rows is in each window that it covers" answers "$dir/silent.dwell" \
-	"SELECT window, threads, time_ns FROM states_over_time WHERE state = (SELECT name FROM states WHERE id = 16)" "0,1.0,1000001000
+spread() {
+	answers "$1" "SELECT window, threads, time_ns FROM states_over_time WHERE state = (SELECT name FROM states WHERE id = 16)" \
+		"0,1.0,1000001000
 1,1.0,1000000000
 2,1.0,1000000000
 3,1.0,1000000000
 4,1.0,1000000000"
+}
+check "a wait without rows is in each window that it covers" spread "$dir/silent.dwell"
+cp "$dir/silent.dwell" "$dir/steps.dwell"
+sql "$dir/steps.dwell" "DELETE FROM ledger; INSERT INTO window_sums VALUES (0, 16, 1000001000, 1, 0), (1, 16, 0, 0, 1000000000),
+	(4, 16, 1000000000, 0, -1000000000), (2, 1, 3000000000, 3, 0); INSERT INTO meta VALUES ('sums.window_sums', '0')"
+check "also by the sums of a long session" spread "$dir/steps.dwell"
 check "also in a part" answers "$dir/silent.dwell@3s-4s" "SELECT window, time_ns FROM states_over_time" 3,1000000000
 check "a sum of threads stays in its window" answers "$dir/silent.dwell" \
 	"SELECT window, threads FROM states_over_time WHERE state = (SELECT name FROM states WHERE id = 1)" 2,3.0
