@@ -150,6 +150,11 @@ static void check_overhead(const struct fitness *fitness, struct check *check)
 			  fitness->cost_unknown);
 		return;
 	}
+	if (!fitness->bpf_windows && fitness->windows) {
+		check_set(check, CHECK_NOTE, "record it again, for several seconds",
+			  "not known: what its programs cost was not measured in any window");
+		return;
+	}
 	if (fitness->bpf_windows)
 		bpf_ns *= (double)fitness->overhead_windows / (double)fitness->bpf_windows;
 	share = cpu_ns > 0 ? 100 * (bpf_ns + own_ns) / cpu_ns : 0;
@@ -158,8 +163,7 @@ static void check_overhead(const struct fitness *fitness, struct check *check)
 			  ? "measure less: --tier A, fewer signals, -p instead of -a; or set "
 			    "--max-overhead"
 			  : "",
-		  "dwell took %.1f %% of the CPU time%s", share,
-		  fitness->bpf_windows ? "" : ", without its programs: they were not measured");
+		  "dwell took %.1f %% of the CPU time", share);
 }
 
 static void check_steal(const struct fitness *fitness, struct check *check)

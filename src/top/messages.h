@@ -13,7 +13,7 @@
 #include "../../abi/types.h"
 
 #define MESSAGES_KEPT 20
-#define MESSAGE_BYTES 256
+#define MESSAGE_BYTES 1024
 
 struct messages {
 	int fd;	       /* of the pipe, to read; -1: there is none */

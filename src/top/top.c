@@ -326,7 +326,7 @@ static void take_request(struct top *top)
 
 	if (got == 0 || (got == 1 && kind == 'q'))
 		top->is_over = true;
-	else if (got == 1)
+	else if (got == 1 && (kind == 's' || kind == 'h'))
 		begin_saving(top, kind);
 }
 

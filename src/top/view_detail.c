@@ -251,10 +251,12 @@ static void put_title(struct detail *page, const struct rows_subject *subject, s
 		x = grid_format(page->grid, y, x, GRID_STRONG, " (%u)", row->number);
 	grid_format(page->grid, y, x, GRID_PLAIN, "  %llu thread%s",
 		    (unsigned long long)row->threads, row->threads == 1 ? "" : "s");
+	finish_line(page, y);
 	for (enum part part = 0; part < PART_COUNT; part++)
 		*ret_whole_ns += row->ns[part];
 	y = next_line(page);
 	view_draw_bar(page->grid, y, 0, page->grid->width, row->ns, *ret_whole_ns, false);
+	finish_line(page, y);
 }
 
 void view_draw_detail(struct view *view, const struct model *model, const struct live *live,
