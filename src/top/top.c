@@ -32,6 +32,7 @@
 #define SAVE_NS	      (60 * NS_PER_S)
 #define SAVE_LIMIT_NS (10 * NS_PER_S) /* for the file that is written to end */
 #define SAVE_POLL_MS  50
+#define LINES_AT_ONCE 100 /* of messages: keys and signals are looked at in between */
 
 /* A terminal whose program has crashed: the other screen, hidden cursor, colours, keypad. */
 #define TERMINAL_RESET "\033[0m\033[?1049l\033[?25h\033[?1l\033>"
@@ -347,9 +348,10 @@ static void loop(struct top *top)
 			take_signals(top);
 		if (ready[1].revents)
 			take_request(top);
-		if (ready[2].revents)
-			while (messages_read(&top->messages, line, sizeof(line)))
-				tell(top, 'i', line);
+		for (int i = 0; i < LINES_AT_ONCE && ready[2].revents &&
+				messages_read(&top->messages, line, sizeof(line));
+		     i++)
+			tell(top, 'i', line);
 		go_on_saving(top);
 	}
 }
