@@ -263,7 +263,6 @@ static void row_of_one_that_was_seen_first_while_it_ran_has_its_run(void **state
 	assert_int_equal(row.ns[STATE_CPU], 900);
 	assert_int_equal(row.kernel_delay_ns, 100);
 	assert_int_equal(parts(row.ns), row.end_ns - row.begin_ns);
-	assert_causes_fit(&row);
 	/* Nor more than there is, nor where it has not run or is asleep. */
 	assert_true(ledger_copy(&account, &row, 2000));
 	ledger_copy_run(&account, &row, 9000);
