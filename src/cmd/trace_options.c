@@ -353,10 +353,10 @@ static const struct option longs[] = {TRACE_LONGS, {0}};
 
 /* What the run id is made of. Probes have no long name, and -t is that of --tid elsewhere. */
 static const struct option identified[] = {
-	{"u", required_argument, NULL, 'u'},
-	{"k", required_argument, NULL, 'k'},
-	{"t", required_argument, NULL, OPTION_TRACEPOINT},
-	{"U", required_argument, NULL, 'U'},
+	{.name = "u", .val = 'u'},
+	{.name = "k", .val = 'k'},
+	{.name = "t", .val = OPTION_TRACEPOINT},
+	{.name = "U", .val = 'U'},
 	TRACE_LONGS,
 	{0},
 };

@@ -41,11 +41,12 @@ static void check_whole(const struct fitness *fitness, struct check *check)
 	if (!fitness->windows)
 		check_set(check, CHECK_BAD, "record it again", "no window is complete");
 	else if (!fitness->has_end)
-		check_set(check, CHECK_NOTE,
-			  "conclude from the windows that are there, or record it again",
-			  "its writer was killed, or its disk was full: what came after its %llu "
-			  "windows is missing, and hooks, coverage and counters were not written",
-			  (unsigned long long)fitness->windows);
+		check_set(
+			check, CHECK_NOTE,
+			"conclude from the windows that are there, or record it again",
+			"its writer was killed, or its disk was full: data after its %llu windows "
+			"is missing, and hooks, coverage and counters were not written",
+			(unsigned long long)fitness->windows);
 	else if (fitness->replaced)
 		check_set(check, CHECK_NOTE, "see dmesg; record it again if times matter",
 			  "%llu of dwell's processes died and were replaced: some time is "
