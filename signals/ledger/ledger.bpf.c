@@ -414,7 +414,7 @@ int ledger_rows(struct bpf_iter__task *ctx)
 	struct rec_ledger *row;
 	bool is_whole = false, leaves;
 	u32 zero = 0, seq = 0;
-	u64 now, exec_ns;
+	u64 now;
 
 	if (!task) {
 		for (u32 i = 0; i < CPUS_MAX && i < cfg_cpus; i++)
@@ -439,9 +439,8 @@ int ledger_rows(struct bpf_iter__task *ctx)
 	emit_header(&row->hdr, SIG_LEDGER, SIG_VERSION_LEDGER, sizeof(*row), 1, task);
 	/* A sleeper that is no longer wanted would be followed until it wakes up. */
 	leaves = account->is_unwanted && ledger_is_blocked(row->open_state);
-	exec_ns = task->se.sum_exec_runtime;
-	ledger_copy_run(account, row, exec_ns);
-	fill_row(row, account, task, exec_ns, leaves ? LEDGER_LAST : 0);
+	ledger_copy_run(account, row, task->se.sum_exec_runtime);
+	fill_row(row, account, task, task->se.sum_exec_runtime, leaves ? LEDGER_LAST : 0);
 	if (!bpf_seq_write(ctx->meta->seq, row, sizeof(*row))) {
 		account->is_left = leaves;
 		account->read_seq = seq;
