@@ -110,4 +110,27 @@ static __always_inline bool ledger_copy(const struct ledger_task *account, struc
 	return true;
 }
 
+/*
+ * By its account it waits for a CPU, and has run since: it ran when it was first seen, or nobody
+ * saw it get one. What it ran, it ran last, as its next switch will find (ledger_end_wait_late()).
+ * exec_ns is the kernel's count of its run time.
+ */
+static __always_inline void ledger_copy_run(const struct ledger_task *account,
+					    struct rec_ledger *row, u64 exec_ns)
+{
+	u64 place = CAUSES_QUEUE + row->open_state - STATE_RUNQ_WOKEN;
+	u64 ran = exec_ns - account->exec_ns;
+
+	/* After a block, the wait for a CPU is not the account's yet. */
+	if (exec_ns <= account->exec_ns || row->open_since_ns || !ledger_is_queued(row->open_state))
+		return;
+	if (ran > row->kernel_delay_ns)
+		ran = row->kernel_delay_ns;
+	ledger_bound(place, CAUSES_MAX - 1);
+	row->causes[place].ns -= ran;
+	row->ns[ledger_slot(row->open_state)] -= ran;
+	row->ns[ledger_slot(account->resume)] += ran;
+	row->kernel_delay_ns -= ran;
+}
+
 #endif

@@ -155,7 +155,12 @@ def write_sums(db):
     times = ["sum(ns) AS ns", "sum(count) AS count"]
     weights = ["sum(count) AS count", "sum(weight_ns) AS weight_ns"]
     add_up("ledger_sums", "ledger", ["thread", "state", "call", "object", "holder", "waker", "waker_kind"], times)
-    add_up("window_sums", "ledger", ["window", "state"], times)
+    # A silence of several windows is in each of them: steps, up where it begins and down where it ends.
+    db.execute("""INSERT INTO window_sums SELECT window, state, sum(ns), sum(count), sum(step) FROM (
+        SELECT window, state, ns, count, 0 AS step FROM ledger WHERE count <> 0 OR ns < 1500000000 UNION ALL
+        SELECT window + 1 - ns / 1000000000, state, 0, 0, 1000000000 FROM ledger WHERE count = 0 AND ns >= 1500000000 UNION ALL
+        SELECT window + 1, state, 0, 0, -1000000000 FROM ledger WHERE count = 0 AND ns >= 1500000000) GROUP BY 1, 2""")
+    db.execute("INSERT INTO meta SELECT 'sums.window_sums', max(rowid) FROM ledger")
     add_up("samples_sums", "samples",
            ["pid", "process_start_ns", "tid", "thread_start_ns", "kind", "state", "mode", "stack", "stop", "waker",
             "waker_kind", "waker_stack"],

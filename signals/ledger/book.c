@@ -6,6 +6,7 @@
 
 #include "../../src/base/clock.h"
 #include "../../src/base/memory.h"
+#include "inner.h"
 #include "page.h"
 #include "resume.h"
 
@@ -185,7 +186,7 @@ void book_flush(void *state, u64 window, struct sink *sink)
 	struct ledger_book *book = state;
 	bool is_round = window % THREADS_EVERY == THREADS_EVERY - 1;
 
-	page_index_inner(book);
+	inner_index(book);
 	if (book->is_resumed)
 		resume_write_known(book, sink);
 	for (u64 i = 0; i < book->count; i++) {

@@ -37,8 +37,9 @@ static u64 written_of_rival(const struct written_rival *written, const struct le
 }
 
 /*
- * Rivals are known when a wait ends; what it lasted before the file began is the file before's, as
- * not known.
+ * Never more than the file has of waits for a CPU. Rivals are known when a wait ends: what it
+ * lasted before the file began is the file before's, as not known. And where a wait before it
+ * turned out shorter than it seemed, this one is written with less.
  */
 static u64 rivals_in_file(u64 rivals_ns, struct ledger_written *written)
 {
@@ -46,7 +47,7 @@ static u64 rivals_in_file(u64 rivals_ns, struct ledger_written *written)
 	u64 queued_ns = less(written_runq_ns(written), before->runq_ns);
 	u64 room = less(queued_ns, less(written->rivals_ns, before->rivals_ns));
 
-	if (!before->ns || rivals_ns <= room)
+	if (rivals_ns <= room)
 		return rivals_ns;
 	before->rivals_ns += rivals_ns - room;
 	return room;

@@ -439,6 +439,7 @@ int ledger_rows(struct bpf_iter__task *ctx)
 	emit_header(&row->hdr, SIG_LEDGER, SIG_VERSION_LEDGER, sizeof(*row), 1, task);
 	/* A sleeper that is no longer wanted would be followed until it wakes up. */
 	leaves = account->is_unwanted && ledger_is_blocked(row->open_state);
+	ledger_copy_run(account, row, task->se.sum_exec_runtime);
 	fill_row(row, account, task, task->se.sum_exec_runtime, leaves ? LEDGER_LAST : 0);
 	if (!bpf_seq_write(ctx->meta->seq, row, sizeof(*row))) {
 		account->is_left = leaves;

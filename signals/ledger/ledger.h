@@ -41,7 +41,8 @@ struct open_piece {
 	u64 window;
 	u64 ns;
 	u32 waker; /* as it was written there */
-	u32 waker_kind;
+	u16 waker_kind;
+	u16 count; /* 1: the wait is counted there */
 };
 
 /* A wait that lasted when it was last written. Its ns and count are in the causes, too. */

@@ -8,6 +8,7 @@
 #include "../../src/base/cleanup.h"
 #include "book.h"
 #include "culprits.h"
+#include "inner.h"
 
 static bool is_same_cause(const struct written_cause *written, const struct ledger_cause *cause)
 {
@@ -85,65 +86,12 @@ struct page {
 	struct sink *sink;
 	u64 window;
 	u64 thread;
-	u64 end_ns; /* up to when its time is told; 0: a row says so already */
+	u64 end_ns;  /* up to when its time is told; 0: a row says so already */
+	u64 open_ns; /* what this window got by the name of the wait that lasts */
+	u32 open_count;
 	struct cause *causes;
 	size_t cause_count;
 };
-
-static u32 inner_hash(u32 tgid, u32 inner_tid)
-{
-	return index_hash(tgid, inner_tid, 0);
-}
-
-/* The slot of the thread with this number, or the free one where it would be. */
-static struct index_slot *find_inner(struct ledger_book *book, u32 tgid, u32 inner_tid)
-{
-	u32 hash = inner_hash(tgid, inner_tid);
-	struct index_slot *slot = index_start(book->inner, LEDGER_INDEX_MAX, hash);
-
-	for (; slot->place; slot = index_next(book->inner, LEDGER_INDEX_MAX, slot)) {
-		const struct rec_ledger *row = &book->rows[slot->place - 1];
-
-		if (slot->hash == hash && row->inner_tid == inner_tid && row->hdr.tgid == tgid)
-			break;
-	}
-	return slot;
-}
-
-void page_index_inner(struct ledger_book *book)
-{
-	if (book->inner_count)
-		memset(book->inner, 0, sizeof(book->inner));
-	book->inner_count = 0;
-	for (u64 i = 0; i < book->count; i++) {
-		const struct rec_ledger *row = &book->rows[i];
-		struct index_slot *slot;
-
-		if (!row->inner_tid || row->inner_tid == row->hdr.tid)
-			continue;
-		slot = find_inner(book, row->hdr.tgid, row->inner_tid);
-		if (slot->place)
-			continue; /* its number was used twice; the first is as good */
-		*slot = (struct index_slot){.hash = inner_hash(row->hdr.tgid, row->inner_tid),
-					    .place = (u32)i + 1};
-		book->inner_count++;
-	}
-}
-
-/*
- * A lock names its holder as the pid namespace of its process does. Here a holder is known by its
- * number in dwell's own; one that is not, or no longer, in the book keeps the number it has.
- */
-static u32 holder_here(const struct page *page, u32 holder)
-{
-	const struct rec_ledger *row = page->row;
-	const struct index_slot *slot;
-
-	if (!holder || row->inner_tid == row->hdr.tid)
-		return holder;
-	slot = find_inner(page->book, row->hdr.tgid, holder);
-	return slot->place ? page->book->rows[slot->place - 1].hdr.tid : holder;
-}
 
 /* A reader of the session that is written learns so for what a silent thread waits. */
 static bool tells_end(const struct page *page, const struct ledger_cause *cause)
@@ -164,7 +112,7 @@ static void write_row(struct page *page, u64 window, const struct ledger_cause *
 		cell_number(cause->state),
 		cell_number(cause->call),
 		cell_number(cause->object),
-		cell_number(holder_here(page, cause->holder)),
+		cell_number(inner_holder(page->book, page->row, cause->holder)),
 		cell_number(cause->waker),
 		cell_number(cause->waker_kind),
 		cell_number(ns),
@@ -179,8 +127,15 @@ static void write_row(struct page *page, u64 window, const struct ledger_cause *
 
 static void write_part(struct page *page, const struct ledger_cause *cause, u64 ns, u32 count)
 {
-	if (ns || count)
-		write_row(page, page->window, cause, ns, count);
+	const struct written_cause name = name_of(cause);
+
+	if (!ns && !count)
+		return;
+	write_row(page, page->window, cause, ns, count);
+	if (page->row->open_since_ns && is_same_cause(&name, &page->row->open)) {
+		page->open_ns += ns;
+		page->open_count += count;
+	}
 }
 
 /* Splits what a state got in this window by cause; the rest goes to no cause. */
@@ -231,13 +186,13 @@ static struct written_cause *add_written(struct ledger_written *written,
 
 /* One piece of a wait gets the name by which it ended, in the window that has it by another. */
 static void rename_piece(struct page *page, struct ledger_written *written,
-			 const struct open_piece *piece, const struct ledger_cause *to, u64 limit,
-			 u32 count)
+			 const struct open_piece *piece, const struct ledger_cause *to, u64 limit)
 {
 	struct ledger_cause from = cause_of(&written->open.cause);
 	struct written_cause *known = find_written(written, &from);
 	u64 ns = smaller(smaller(piece->ns, limit),
 			 smaller(written->ns[from.state], known ? known->ns : 0));
+	u32 count = piece->count;
 
 	if (!known || !known->count || !written->entries[from.state])
 		count = 0;
@@ -280,22 +235,28 @@ static void settle_open(struct page *page, const struct rec_ledger *row,
 	if (!is_same_cause(&written->open.cause, to))
 		for (int i = 0; i < OPEN_PIECES_MAX; i++)
 			rename_piece(page, written, &written->open.pieces[i], to,
-				     less(row->ns[to->state], written->ns[to->state]), i == 0);
+				     less(row->ns[to->state], written->ns[to->state]));
 	written->open.cause = name_of(to);
 	memset(written->open.pieces, 0, sizeof(written->open.pieces));
 }
 
-/* The windows that have something of the wait that lasts. */
-static void add_piece(struct written_open *open, u64 window, u64 ns, const struct ledger_cause *as)
+/*
+ * The windows that have something of the wait that lasts. One for which there is no place keeps the
+ * provisional name.
+ */
+static void add_piece(struct written_open *open, u64 window, u64 ns, u32 count,
+		      const struct ledger_cause *as)
 {
-	int i = 0;
+	struct open_piece *piece = open->pieces, *last = piece + OPEN_PIECES_MAX - 1;
 
-	while (i < OPEN_PIECES_MAX - 1 && open->pieces[i].ns && open->pieces[i].window != window)
-		i++;
-	open->pieces[i].window = window;
-	open->pieces[i].ns += ns;
-	open->pieces[i].waker = as->waker;
-	open->pieces[i].waker_kind = as->waker_kind;
+	while (piece < last && (piece->ns || piece->count) && piece->window != window)
+		piece++;
+	if (piece->window != window)
+		*piece = (struct open_piece){.window = window};
+	piece->ns += ns;
+	piece->count = (u16)(piece->count + count);
+	piece->waker = as->waker;
+	piece->waker_kind = as->waker_kind;
 }
 
 /*
@@ -327,29 +288,34 @@ static void write_silence(const struct ledger_book *book, const struct rec_ledge
 	if (known)
 		known->ns += silent_ns;
 	if (row->open_since_ns == written->open.since_ns)
-		add_piece(&written->open, before, silent_ns, &open);
+		add_piece(&written->open, before, silent_ns, 0, &open);
 	if (silent_ns)
 		write_row(page, before, &open, silent_ns, 0);
 }
 
-/* The wait that lasts, and what of it this window has. */
+/* The wait that lasts, and what of it this window has: not more than was written there. */
 static void note_open(const struct page *page, const struct rec_ledger *row,
 		      struct ledger_written *written)
 {
 	const struct cause *as = find_cause(page->causes, page->cause_count, &row->open);
 	u64 written_ns = 0;
+	u32 written_count = 0;
 
 	if (row->flags & LEDGER_SUM || !row->open_since_ns || row->open.state >= STATE_COUNT) {
 		written->open = (struct written_open){0};
 		return;
 	}
-	if (written->open.since_ns != row->open_since_ns)
+	if (written->open.since_ns != row->open_since_ns ||
+	    !is_same_cause(&written->open.cause, &row->open))
 		written->open = (struct written_open){.since_ns = row->open_since_ns};
 	written->open.cause = name_of(&row->open);
-	for (int i = 0; i < OPEN_PIECES_MAX; i++)
+	for (int i = 0; i < OPEN_PIECES_MAX; i++) {
 		written_ns += written->open.pieces[i].ns;
-	add_piece(&written->open, page->window, less(row->open.ns, written_ns),
-		  as ? &as->now : &row->open);
+		written_count += written->open.pieces[i].count;
+	}
+	add_piece(&written->open, page->window,
+		  smaller(less(row->open.ns, written_ns), page->open_ns),
+		  !written_count && page->open_count, as ? &as->now : &row->open);
 }
 
 /* Of a sum only the length counts: its begin is 0. */
@@ -380,6 +346,7 @@ void page_begin_file(const struct rec_ledger *row, struct ledger_written *writte
 	before->rivals_ns = written->rivals_ns;
 	for (int i = 1; i < OPEN_PIECES_MAX; i++) {
 		written->open.pieces[0].ns += written->open.pieces[i].ns;
+		written->open.pieces[0].count |= written->open.pieces[i].count;
 		written->open.pieces[i] = (struct open_piece){0};
 	}
 }

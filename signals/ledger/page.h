@@ -9,10 +9,6 @@
 #include "../../src/model/signal.h"
 #include "ledger.h"
 
-/* Before the threads of a window are written: who has which number in a pid namespace of its own.
- */
-void page_index_inner(struct ledger_book *book);
-
 /* Returns what is left to be done for the thread: enum ledger_mark. */
 u8 page_write(struct ledger_book *book, const struct rec_ledger *row,
 	      struct ledger_written *written, u64 window, struct sink *sink);

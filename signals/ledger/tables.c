@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The ledger's tables of a session; docs/session.md says what is in them. */
 #include "../../src/base/cleanup.h"
+#include "../../src/base/clock.h"
 #include "book.h"
 
 #define COLUMN(i) (1U << (i))
@@ -18,12 +19,14 @@ static const struct table_sums ledger_sums[] = {
 	 .max = 131072},
 	{.table = {.name = "window_sums",
 		   .about = "window and state, of a long session: sums of ledger",
-		   .columns = "window INTEGER, state INTEGER, ns INTEGER, count INTEGER",
-		   .width = 4,
+		   .columns = "window INTEGER, state INTEGER, ns INTEGER, count INTEGER, "
+			      "steps INTEGER",
+		   .width = 5,
 		   .sums_of = "ledger"},
 	 .keys = COLUMN(0) | COLUMN(2),
 	 .sums = COLUMN(8) | COLUMN(9),
-	 .max = 4096},
+	 .max = 4096,
+	 .window_ns = NS_PER_S},
 };
 
 static const struct table_sums rivals_sums[] = {

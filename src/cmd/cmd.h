@@ -38,6 +38,10 @@ int cmd_parse_state(const char *option, const char *name, const char **ret_state
  */
 int cmd_check_stdout(int status);
 
+/* Prints to stdout and releases it; NULL stands for a lack of memory, which is told. The status. */
+struct json_t;
+int cmd_print_json(struct json_t *root);
+
 /* What stdout is, if it was made another file: for errors. */
 void cmd_stdout_is(const char *path);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,19 @@ int cmd_check_stdout(int status)
 	if (errno == EPIPE)
 		return status;
 	log_error("cannot write %s: %s", stdout_name, strerror(errno));
+	return EXIT_FAILED;
+}
+
+int cmd_print_json(json_t *root)
+{
+	int err = root ? json_dumpf(root, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) : -1;
+
+	json_decref(root);
+	if (!err)
+		putchar('\n');
+	if (!err || ferror(stdout))
+		return EXIT_OK; /* what could not be written, cmd_check_stdout() tells */
+	log_error("cannot print the JSON: not enough memory");
 	return EXIT_FAILED;
 }
 

@@ -116,16 +116,6 @@ static void hide_progress(void)
 	fputs("\r\033[K", stderr);
 }
 
-static int print_json(const struct doctor_report *report)
-{
-	json_t *root = doctor_to_json(report);
-	int err = root ? json_dumpf(root, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) : -1;
-
-	json_decref(root);
-	putchar('\n');
-	return err ? EXIT_FAILED : EXIT_OK;
-}
-
 int cmd_doctor(int argc, char **argv)
 {
 	bool progress = isatty(STDERR_FILENO);
@@ -151,7 +141,7 @@ int cmd_doctor(int argc, char **argv)
 	if (progress)
 		hide_progress();
 	if (options.json)
-		status = print_json(&report);
+		status = cmd_print_json(doctor_to_json(&report));
 	else
 		doctor_print_text(&report, options.color, log_level() == LOG_QUIET, stdout);
 	if (status == EXIT_OK && !report.core_works)

@@ -19,21 +19,12 @@ struct reading {
 static int print(const struct reading *reading, const struct fitness *fitness)
 {
 	struct fitness_report report;
-	json_t *root;
 
 	fitness_judge(reading->name, fitness, &report);
-	if (!reading->json) {
+	if (!reading->json)
 		fitness_print(&report, reading->color, log_level() == LOG_QUIET, stdout);
-	} else {
-		root = fitness_to_json(&report);
-		if (!root || json_dumpf(root, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII)) {
-			log_error("cannot print the JSON: not enough memory");
-			json_decref(root);
-			return EXIT_FAILED;
-		}
-		json_decref(root);
-		putchar('\n');
-	}
+	else if (cmd_print_json(fitness_to_json(&report)))
+		return EXIT_FAILED;
 	return report.verdict == FITNESS_NOT ? EXIT_FAILED : EXIT_OK;
 }
 

@@ -4,7 +4,7 @@
  * --config or the session of --like, then the command line. All of them go through the command's
  * own parser, one by one. An option of the command line replaces those of its name in the file; one
  * that chooses tasks, or a command, replaces all that choose tasks there. Owns the file's texts.
- * Called by run, record and config.
+ * Called by run, record, trace and config.
  */
 #ifndef DWELL_CMD_GIVEN_H
 #define DWELL_CMD_GIVEN_H

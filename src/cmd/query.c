@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "../base/cleanup.h"
 #include "../base/clock.h"
@@ -206,18 +204,6 @@ static int query_session(const void *context)
 	return err ? EXIT_FAILED : EXIT_OK;
 }
 
-/* As wide as the terminal; a file or a pipe has all of each text. */
-static int find_columns(void)
-{
-	const char *columns = getenv("COLUMNS");
-	struct winsize size = {0};
-	u64 wanted;
-
-	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
-		return size.ws_col;
-	return columns && !text_parse_u64(columns, 20, 10000, &wanted) ? (int)wanted : 0;
-}
-
 static int run(struct options *options)
 {
 	_cleanup_close_ int db_fd = -1, wal_fd = -1;
@@ -232,6 +218,7 @@ int cmd_query(int argc, char **argv)
 {
 	struct options options = {.print = {.out = stdout},
 				  .limits = {.time_ns = TIME_LIMIT_S * NS_PER_S}};
+	bool is_whole;
 	int status;
 
 	if (parse(argc, argv, &options)) {
@@ -243,7 +230,7 @@ int cmd_query(int argc, char **argv)
 		fputs(usage, stdout);
 		return EXIT_OK;
 	}
-	options.print.columns = find_columns();
+	options.print.columns = cmd_columns(&is_whole);
 	status = run(&options);
 	free(options.path);
 	return status;

@@ -10,6 +10,7 @@
 
 #include "../base/cleanup.h"
 #include "../base/log.h"
+#include "../base/text.h"
 #include "../base/utf8.h"
 #include "../store/query.h"
 
@@ -245,24 +246,25 @@ static int print_table(const struct query_print *print)
 
 /* --- all of them --- */
 
+static bool is_taken(const struct query_print *print, int columns, const char *name)
+{
+	for (int i = 0; i < columns; i++)
+		if (!strcmp(print->names[i], name))
+			return true;
+	return false;
+}
+
 /* A name that was there before gets a number: an object has each once. */
 static char *name_column(const struct query_print *print, int column, const char *name)
 {
-	char copy[256], escaped[512], *text = NULL;
-	int same = 1;
+	char copy[256], escaped[512], numbered[544];
 
 	utf8_copy(copy, sizeof(copy), name ? name : "", name ? strlen(name) : 0);
 	utf8_escape(escaped, sizeof(escaped), copy);
-	for (int i = 0; i < column; i++) {
-		size_t length = strlen(escaped);
-
-		same += !strncmp(print->names[i], escaped, length) &&
-			(!print->names[i][length] || print->names[i][length] == '_');
-	}
-	for (int i = 0; i < column; i++)
-		if (!strcmp(print->names[i], escaped))
-			return asprintf(&text, "%s_%d", escaped, same) < 0 ? NULL : text;
-	return strdup(escaped);
+	text_copy(numbered, sizeof(numbered), escaped);
+	for (int number = 2; is_taken(print, column, numbered); number++)
+		snprintf(numbered, sizeof(numbered), "%s_%d", escaped, number);
+	return strdup(numbered);
 }
 
 int query_print_columns(sqlite3_stmt *row, void *context)

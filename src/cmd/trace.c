@@ -11,6 +11,7 @@
 #include "../base/log.h"
 #include "../base/text.h"
 #include "cmd.h"
+#include "given.h"
 #include "print_session.h"
 #include "../engine/target_command.h"
 
@@ -251,15 +252,15 @@ static int run(struct trace *trace)
 int cmd_trace(int argc, char **argv)
 {
 	struct trace *trace = calloc(1, sizeof(*trace));
-	int status;
+	int err, status;
 
 	if (!trace) {
 		log_error("out of memory");
 		return EXIT_FAILED;
 	}
-	if (trace_parse(argc, argv, trace)) {
-		fputs("Try 'dwell trace --help'.\n", stderr);
-		status = EXIT_USAGE;
+	err = trace_parse(argc, argv, trace);
+	if (err) {
+		status = given_status(err, "trace");
 	} else if (trace->help) {
 		fputs(usage, stdout);
 		status = EXIT_OK;

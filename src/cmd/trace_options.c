@@ -11,6 +11,7 @@
 #include "../base/log.h"
 #include "../base/text.h"
 #include "cmd.h"
+#include "given.h"
 #include "measure.h"
 #include "trace.h"
 
@@ -27,6 +28,7 @@ enum trace_option {
 	OPTION_FORCE,
 	OPTION_TID,
 	OPTION_JSON,
+	OPTION_TRACEPOINT,
 };
 
 /* --- options --- */
@@ -191,8 +193,9 @@ static int take_flag(struct trace *trace, int option)
 	}
 }
 
-static int take_option(struct trace *trace, int option, const char *value)
+static int take_option(void *context, int option, const char *value)
 {
+	struct trace *trace = context;
 	int err = take_flag(trace, option);
 
 	if (err == -ENOENT)
@@ -324,46 +327,69 @@ static void set_defaults(struct trace *trace)
 	trace->engine.stacks.no_blocks = true;
 }
 
+#define TRACE_LONGS                                                                                \
+	{"from", required_argument, NULL, OPTION_FROM},                                            \
+		{"to", required_argument, NULL, OPTION_TO},                                        \
+		{"pool", required_argument, NULL, OPTION_POOL},                                    \
+		{"key", required_argument, NULL, OPTION_KEY},                                      \
+		{"by", required_argument, NULL, OPTION_BY},                                        \
+		{"count", no_argument, NULL, OPTION_COUNT},                                        \
+		{"no-classes", no_argument, NULL, OPTION_NO_CLASSES},                              \
+		{"slow", required_argument, NULL, OPTION_SLOW},                                    \
+		{"limit", required_argument, NULL, OPTION_LIMIT},                                  \
+		{"max-overhead", required_argument, NULL, MEASURE_OVERHEAD},                       \
+		{"force", no_argument, NULL, OPTION_FORCE}, {"dry-run", no_argument, NULL, 'n'},   \
+		{"tid", required_argument, NULL, OPTION_TID},                                      \
+		{"duration", required_argument, NULL, 'd'},                                        \
+		{"output", required_argument, NULL, MEASURE_OUTPUT},                               \
+		{"pair-limit", required_argument, NULL, MEASURE_PAIR_LIMIT},                       \
+		{"unwind-rows", required_argument, NULL, MEASURE_UNWIND_ROWS},                     \
+		{"label", required_argument, NULL, MEASURE_LABEL},                                 \
+		{"note", required_argument, NULL, MEASURE_NOTE},                                   \
+		{"json", no_argument, NULL, OPTION_JSON}, {"verbose", no_argument, NULL, 'v'},     \
+		{"quiet", no_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'}, SELECT_LONGS
+
+static const struct option longs[] = {TRACE_LONGS, {0}};
+
+/* What the run id is made of. Probes have no long name, and -t is that of --tid elsewhere. */
+static const struct option identified[] = {
+	{.name = "u", .val = 'u'},
+	{.name = "k", .val = 'k'},
+	{.name = "t", .val = OPTION_TRACEPOINT},
+	{.name = "U", .val = 'U'},
+	TRACE_LONGS,
+	{0},
+};
+
+static int identify(const struct given_command *command, struct given *given)
+{
+	struct given_command identity = *command;
+
+	identity.longs = identified;
+	for (size_t i = 0; i < given->count; i++)
+		if (given->options[i].option == 't')
+			given->options[i].option = OPTION_TRACEPOINT;
+	return given_identify(given, &identity);
+}
+
 int trace_parse(int argc, char **argv, struct trace *trace)
 {
-	static const struct option longs[] = {
-		{"from", required_argument, NULL, OPTION_FROM},
-		{"to", required_argument, NULL, OPTION_TO},
-		{"pool", required_argument, NULL, OPTION_POOL},
-		{"key", required_argument, NULL, OPTION_KEY},
-		{"by", required_argument, NULL, OPTION_BY},
-		{"count", no_argument, NULL, OPTION_COUNT},
-		{"no-classes", no_argument, NULL, OPTION_NO_CLASSES},
-		{"slow", required_argument, NULL, OPTION_SLOW},
-		{"limit", required_argument, NULL, OPTION_LIMIT},
-		{"max-overhead", required_argument, NULL, MEASURE_OVERHEAD},
-		{"force", no_argument, NULL, OPTION_FORCE},
-		{"dry-run", no_argument, NULL, 'n'},
-		{"tid", required_argument, NULL, OPTION_TID},
-		{"duration", required_argument, NULL, 'd'},
-		{"output", required_argument, NULL, MEASURE_OUTPUT},
-		{"pair-limit", required_argument, NULL, MEASURE_PAIR_LIMIT},
-		{"unwind-rows", required_argument, NULL, MEASURE_UNWIND_ROWS},
-		{"label", required_argument, NULL, MEASURE_LABEL},
-		{"note", required_argument, NULL, MEASURE_NOTE},
-		{"json", no_argument, NULL, OPTION_JSON},
-		{"verbose", no_argument, NULL, 'v'},
-		{"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},
-		SELECT_LONGS,
-		{0},
+	const struct given_command command = {
+		.name = "trace",
+		.letters = "+hvqnd:o:u:k:t:U:p:a",
+		.longs = longs,
+		.take = take_option,
+		.options = trace,
+		.engine = &trace->engine,
 	};
-	int option;
+	struct given given = {0};
 
 	set_defaults(trace);
-	while ((option = getopt_long(argc, argv, "+hvqnd:o:u:k:t:U:p:a", longs, NULL)) != -1) {
-		if (take_option(trace, option, optarg))
-			return -EINVAL;
-		run_again_note(&trace->engine.again, longs, option, optarg);
-	}
+	if (given_parse(argc, argv, &command, &given))
+		return -EINVAL;
 	if (trace->help)
 		return 0;
-	if (optind < argc)
-		trace->engine.command = argv + optind;
-	return check_words(trace) ? -EINVAL : check_choice(trace);
+	if (check_words(trace) || check_choice(trace))
+		return -EINVAL;
+	return identify(&command, &given);
 }

@@ -78,9 +78,10 @@ static int sort(const struct session_facts *facts, struct sorted *ret_sorted)
 	ret_sorted->facts = calloc(count + 1, sizeof(fact));
 	if (!ret_sorted->facts)
 		return -ENOMEM;
-	for (size_t at = 0; session_facts_next(facts, &at, &fact);)
+	/* Not more than were counted: the memory is another process's, too. */
+	for (size_t at = 0; ret_sorted->count < count && session_facts_next(facts, &at, &fact);)
 		ret_sorted->facts[ret_sorted->count++] = fact;
-	qsort(ret_sorted->facts, count, sizeof(fact), in_order);
+	qsort(ret_sorted->facts, ret_sorted->count, sizeof(fact), in_order);
 	return 0;
 }
 

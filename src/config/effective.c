@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "../../abi/types.h"
+#include "../base/cleanup.h"
 #include "option_kind.h"
+#include "spelling.h"
 
 static int compare_values(const char *a, const char *b)
 {
@@ -36,7 +38,8 @@ static int find_place(const struct effective *effective, const char *key, const 
 
 static int add_one(struct effective *effective, const char *key, const char *value, size_t length)
 {
-	char *copy = value ? strndup(value, length) : NULL;
+	_cleanup_free_ char *typed = value ? strndup(value, length) : NULL;
+	char *copy = typed ? spelling_of(option_value(key), typed) : NULL;
 	size_t place = effective->count;
 	int err = value && !copy ? -ENOMEM : 0;
 

@@ -24,8 +24,9 @@ struct effective {
 };
 
 /*
- * One more value of a key. Values of a list become several; values that add up are kept in order
- * and once, so that two ways to write the same are the same: 0 or -errno.
+ * One more value of a key, in one spelling (spelling.h). Values of a list become several; values
+ * that add up are kept in order and once, so that two ways to write the same are the same: 0 or
+ * -errno.
  */
 int effective_add(struct effective *effective, const char *key, const char *value);
 

@@ -41,11 +41,12 @@ static void check_whole(const struct fitness *fitness, struct check *check)
 	if (!fitness->windows)
 		check_set(check, CHECK_BAD, "record it again", "no window is complete");
 	else if (!fitness->has_end)
-		check_set(check, CHECK_NOTE,
-			  "conclude from the windows that are there, or record it again",
-			  "its writer was killed, or its disk was full: data after window %llu is "
-			  "missing, and hooks, coverage and counters were not written",
-			  (unsigned long long)fitness->windows);
+		check_set(
+			check, CHECK_NOTE,
+			"conclude from the windows that are there, or record it again",
+			"its writer was killed, or its disk was full: data after its %llu windows "
+			"is missing, and hooks, coverage and counters were not written",
+			(unsigned long long)fitness->windows);
 	else if (fitness->replaced)
 		check_set(check, CHECK_NOTE, "see dmesg; record it again if times matter",
 			  "%llu of dwell's processes died and were replaced: some time is "
@@ -150,6 +151,11 @@ static void check_overhead(const struct fitness *fitness, struct check *check)
 			  fitness->cost_unknown);
 		return;
 	}
+	if (!fitness->bpf_windows && fitness->windows) {
+		check_set(check, CHECK_NOTE, "record it again, for several seconds",
+			  "not known: what its programs cost was not measured in any window");
+		return;
+	}
 	if (fitness->bpf_windows)
 		bpf_ns *= (double)fitness->overhead_windows / (double)fitness->bpf_windows;
 	share = cpu_ns > 0 ? 100 * (bpf_ns + own_ns) / cpu_ns : 0;
@@ -218,10 +224,10 @@ static void check_samples(const struct fitness *fitness, struct check *check)
 {
 	if (!fitness->has_stacks)
 		check_set(check, CHECK_NOTE, "record with stacks to compare functions",
-			  "none were asked for: conclude from the ledger only");
+			  "none on a CPU were asked for: functions cannot be compared");
 	else if (!fitness->cpu_samples)
 		check_set(check, CHECK_NOTE, "record longer, or raise -F",
-			  "none on a CPU: conclude from the ledger only");
+			  "none on a CPU: functions cannot be compared");
 	else
 		check_set(check, fitness->cpu_samples < SAMPLES_NOTE ? CHECK_NOTE : CHECK_OK,
 			  fitness->cpu_samples < SAMPLES_NOTE ? "record longer, or raise -F" : "",

@@ -19,20 +19,24 @@ static json_t *text_or_null(const char *text)
 	return text && text[0] ? json_string(text) : json_null();
 }
 
+/* No memory: better no rows than some. */
+static json_t *add_row(json_t *rows, json_t *row)
+{
+	if (!json_array_append_new(rows, row))
+		return rows;
+	json_decref(rows);
+	return NULL;
+}
+
 json_t *doctor_checks_to_json(const struct check *checks, size_t count)
 {
 	json_t *rows = json_array();
 
-	for (size_t i = 0; i < count; i++) {
-		json_t *row = json_pack("{s:s, s:s, s:s, s:o}", "name", checks[i].name, "level",
-					level_names[checks[i].level], "text", checks[i].text,
-					"remedy", text_or_null(checks[i].remedy));
-
-		if (json_array_append_new(rows, row)) {
-			json_decref(rows);
-			return NULL; /* no memory: better none than some */
-		}
-	}
+	for (size_t i = 0; i < count; i++)
+		rows = add_row(rows,
+			       json_pack("{s:s, s:s, s:s, s:o}", "name", checks[i].name, "level",
+					 level_names[checks[i].level], "text", checks[i].text,
+					 "remedy", text_or_null(checks[i].remedy)));
 	return rows;
 }
 
@@ -43,11 +47,10 @@ static json_t *hazards_to_json(const struct facts *facts)
 	for (size_t i = 0; i < hazard_count; i++) {
 		const struct hazard *hazard = hazard_at(i);
 
-		json_array_append_new(rows,
-				      json_pack("{s:s, s:b, s:s, s:s, s:s}", "name", hazard->name,
-						"applies", (int)hazard_applies(hazard, facts),
-						"kernels", hazard->kernels, "what", hazard->what,
-						"guard", hazard->guard));
+		rows = add_row(rows, json_pack("{s:s, s:b, s:s, s:s, s:s}", "name", hazard->name,
+					       "applies", (int)hazard_applies(hazard, facts),
+					       "kernels", hazard->kernels, "what", hazard->what,
+					       "guard", hazard->guard));
 	}
 	return rows;
 }
@@ -84,7 +87,7 @@ static json_t *hooks_to_json(const char *hooks)
 	while (*hooks) {
 		size_t length = strcspn(hooks, " ");
 
-		json_array_append_new(rows, json_stringn(hooks, length));
+		rows = add_row(rows, json_stringn(hooks, length));
 		hooks += length + (hooks[length] == ' ');
 	}
 	return rows;
@@ -111,7 +114,7 @@ static json_t *signals_to_json(const struct doctor_report *report)
 	json_t *rows = json_array();
 
 	for (size_t i = 0; i < report->signal_count; i++)
-		json_array_append_new(rows, signal_to_json(&report->signals[i]));
+		rows = add_row(rows, signal_to_json(&report->signals[i]));
 	return rows;
 }
 
@@ -146,7 +149,7 @@ json_t *doctor_to_json(const struct doctor_report *report)
 	json_t *root;
 
 	for (size_t i = 0; i < report->finding_count; i++)
-		json_array_append_new(findings, finding_to_json(&report->findings[i]));
+		findings = add_row(findings, finding_to_json(&report->findings[i]));
 	root = json_pack(
 		"{s:s, s:s, s:{s:s, s:s}, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "schema",
 		"dwell.doctor/1", "version", DWELL_VERSION, "kernel", "release",
@@ -156,8 +159,10 @@ json_t *doctor_to_json(const struct doctor_report *report)
 		hazards_to_json(&report->facts), "features", findings, "signals",
 		signals_to_json(report), "pipeline", pipeline_to_json(&report->pipeline), "took_ns",
 		(json_int_t)report->took_ns);
-	if (root && report->host_count)
-		json_object_set_new(root, "host",
-				    doctor_checks_to_json(report->host, report->host_count));
-	return root;
+	if (!root || !report->host_count ||
+	    !json_object_set_new(root, "host",
+				 doctor_checks_to_json(report->host, report->host_count)))
+		return root;
+	json_decref(root);
+	return NULL;
 }

@@ -39,6 +39,13 @@ struct table_sums {
 	u8 squares_of; /* adds up this column's square over squares_by; 0: nothing */
 	u8 squares_by;
 	u32 max; /* how many sums are kept in memory */
+	/*
+	 * Of a table by windows, its first column: a row of no event (the last of its sums is 0)
+	 * whose first sum is longer than this covers several windows, evenly, the last of which is
+	 * its own. It goes to `steps`, the last column: by how much the time of each window from
+	 * there on is more. 0: no row is such.
+	 */
+	u64 window_ns;
 };
 
 enum cell_kind { CELL_NULL, CELL_NUMBER, CELL_TEXT };

@@ -35,7 +35,8 @@ static int copy_rows(sqlite3_stmt *select, sqlite3_stmt *insert)
 	int columns = sqlite3_column_count(select), code;
 
 	while ((code = sqlite3_step(select)) == SQLITE_ROW) {
-		for (int i = 0; i < columns && !(code & ~SQLITE_ROW); i++)
+		code = SQLITE_OK;
+		for (int i = 0; !code && i < columns; i++)
 			code = sqlite3_bind_value(insert, i + 1, sqlite3_column_value(select, i));
 		if (!code)
 			code = sqlite3_step(insert);
@@ -82,43 +83,51 @@ static int copy_tables(sqlite3 *to, sqlite3 *from)
 	return code;
 }
 
-static int merge(sqlite3 *to, sqlite3 *from)
+/* 0, an SQLite code, or -errno, told. */
+static int add_file(sqlite3 *to, int from_fd)
+{
+	struct session *from;
+	int code = session_open_fds(from_fd, -1, "a file of the recording", &from);
+
+	if (code)
+		return code;
+	code = copy_tables(to, session_db(from));
+	session_close(from);
+	return code;
+}
+
+static int merge(sqlite3 *to, const int *from_fds, size_t count)
 {
 	int code = sqlite3_exec(to,
 				"PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY;"
 				"PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; BEGIN",
 				NULL, NULL, NULL);
 
+	for (size_t i = 0; !code && i < count; i++)
+		code = add_file(to, from_fds[i]);
 	if (!code)
-		code = copy_tables(to, from);
-	/* It is one file now, and sums of the first one are not those of all. */
-	if (!code)
-		code = sqlite3_exec(to,
-				    "DELETE FROM meta WHERE key IN ('rotate_ns', 'keep', "
-				    "'file_number') OR key GLOB 'sums.*'; COMMIT",
-				    NULL, NULL, NULL);
-	return code;
+		code = sqlite3_exec(
+			to, "DELETE FROM meta WHERE key IN ('rotate_ns', 'keep', 'file_number')",
+			NULL, NULL, NULL);
+	/* Sums of the first file are not those of all. */
+	if (!code && count)
+		code = sqlite3_exec(to, "DELETE FROM meta WHERE key GLOB 'sums.*'", NULL, NULL,
+				    NULL);
+	return code ? code : sqlite3_exec(to, "COMMIT", NULL, NULL, NULL);
 }
 
-int session_merge(int to_fd, int from_fd)
+int session_merge(int to_fd, const int *from_fds, size_t count)
 {
-	struct session *from;
 	struct vfs vfs;
 	sqlite3 *to;
-	int err = session_open_fds(from_fd, -1, "a file of the recording", &from), code;
+	int code, err = vfs_open(&vfs, to_fd, -1, true, &to);
 
 	if (err)
 		return err;
-	err = vfs_open(&vfs, to_fd, -1, true, &to);
-	if (!err) {
-		code = merge(to, session_db(from));
-		if (code) {
-			log_error("cannot put the files of the recording together: %s",
-				  sqlite3_errstr(code));
-			err = (code & 0xff) == SQLITE_FULL ? -ENOSPC : -EIO;
-		}
-		vfs_close(&vfs, to);
-	}
-	session_close(from);
-	return err;
+	code = merge(to, from_fds, count);
+	vfs_close(&vfs, to);
+	if (code <= 0)
+		return code;
+	log_error("cannot put the files of the recording together: %s", sqlite3_errstr(code));
+	return (code & 0xff) == SQLITE_FULL ? -ENOSPC : -EIO;
 }

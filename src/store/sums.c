@@ -13,15 +13,23 @@
 #define ROWS_MIN     100000 /* fewer are read as fast as they are */
 #define ROWS_PER_SUM 4	    /* where a sum stands for fewer rows, it saves too little */
 #define SQL_BYTES    1024
+#define CELLS_MAX    32
 
 struct sums {
 	const struct table *table;
 	const struct table_sums *what;
-	struct hash items; /* words of the key, s64 sums, and with squares a double */
+	struct hash items; /* words of the key, s64 sums, and squares (a double) or steps */
 	size_t key_words, sum_count;
 	u64 rows, written; /* of the table; of its sums */
+	s64 first_window;  /* where rows have one */
 	bool has_failed;   /* there is no use in going on */
 };
+
+/* One more column than keys and sums. */
+static size_t has_extra(const struct table_sums *what)
+{
+	return what->squares_of || what->window_ns;
+}
 
 struct sums *sums_new(const struct table *table, const struct table_sums *what)
 {
@@ -35,9 +43,9 @@ struct sums *sums_new(const struct table *table, const struct table_sums *what)
 	sums->key_words =
 		(size_t)__builtin_popcount(what->keys) + (size_t)__builtin_popcount(what->texts);
 	sums->sum_count = (size_t)__builtin_popcount(what->sums);
-	words = sums->key_words + sums->sum_count + (what->squares_of ? 1 : 0);
+	words = sums->key_words + sums->sum_count + has_extra(what);
 	hash_init(&sums->items, words * sizeof(u64), sums->key_words * sizeof(u64), what->max);
-	sums->has_failed = sums->key_words > WORDS_MAX;
+	sums->has_failed = sums->key_words > WORDS_MAX || table->width > CELLS_MAX;
 	return sums;
 }
 
@@ -130,13 +138,15 @@ static void bind_item(const struct sums *sums, sqlite3_stmt *insert, const u64 *
 
 		memcpy(&squares, words, sizeof(squares));
 		sqlite3_bind_double(insert, to, squares);
+	} else if (sums->what->window_ns) {
+		sqlite3_bind_int64(insert, to, (s64)*words);
 	}
 }
 
 static int prepare_insert(const struct sums *sums, sqlite3 *db, sqlite3_stmt **ret_insert)
 {
 	size_t columns = (size_t)__builtin_popcount(sums->what->keys | sums->what->sums) +
-			 (sums->what->squares_of ? 1 : 0);
+			 has_extra(sums->what);
 	char sql[SQL_BYTES];
 	size_t length = (size_t)snprintf(sql, sizeof(sql), "INSERT INTO %s VALUES (?",
 					 sums->what->table.name);
@@ -176,30 +186,86 @@ static int give_up(struct sums *sums, sqlite3 *db)
 	return sums->written ? run(db, "DELETE FROM %s%s", sums, "") : SQLITE_OK;
 }
 
-int sums_add(struct sums *sums, sqlite3 *db, const struct cell *cells)
+/* Where a row is added up; NULL: nowhere, and *ret_code is what to return. */
+static u64 *find_item(struct sums *sums, sqlite3 *db, const struct cell *cells, int *ret_code)
 {
 	u64 key[WORDS_MAX];
 	u64 *item;
-	int code;
+
+	if (!make_key(sums, cells, key)) {
+		*ret_code = give_up(sums, db);
+		return NULL;
+	}
+	*ret_code = SQLITE_OK;
+	item = hash_add(&sums->items, key);
+	if (!item && hash_is_full(&sums->items) && is_worth_it(sums)) {
+		*ret_code = write_items(sums, db);
+		if (*ret_code)
+			return NULL;
+		item = hash_add(&sums->items, key);
+	}
+	if (!item)
+		*ret_code = give_up(sums, db);
+	return item;
+}
+
+static int add_row(struct sums *sums, sqlite3 *db, const struct cell *cells, s64 step)
+{
+	int code = SQLITE_OK;
+	u64 *item = sums->has_failed ? NULL : find_item(sums, db, cells, &code);
+
+	if (!item)
+		return code;
+	add_cells(sums, cells, item + sums->key_words);
+	if (sums->what->window_ns)
+		item[sums->key_words + sums->sum_count] += (u64)step;
+	return SQLITE_OK;
+}
+
+/* How many windows a row covers. */
+static s64 windows_of(struct sums *sums, const struct cell *cells)
+{
+	u64 window_ns = sums->what->window_ns;
+	s64 ns = cells[__builtin_ctz(sums->what->sums)].number, before;
+	u64 length = ns < 0 ? -(u64)ns : (u64)ns, windows;
+
+	if (!window_ns)
+		return 1;
+	if (sums->rows == 1 || cells[0].number < sums->first_window)
+		sums->first_window = cells[0].number;
+	windows = (length + window_ns / 2) / window_ns;
+	if (windows < 2 || cells[31 - __builtin_clz(sums->what->sums)].number)
+		return 1;
+	before = cells[0].number - sums->first_window;
+	return windows > (u64)before ? before + 1 : (s64)windows;
+}
+
+static int add_steps(struct sums *sums, sqlite3 *db, const struct cell *cells, s64 windows)
+{
+	int column = __builtin_ctz(sums->what->sums), code;
+	s64 each = cells[column].number / windows;
+	struct cell moved[CELLS_MAX];
+
+	memcpy(moved, cells, sums->table->width * sizeof(*cells));
+	moved[column].number -= each * windows;
+	code = add_row(sums, db, moved, 0);
+	moved[column].number = 0;
+	moved[0].number = cells[0].number - windows + 1;
+	if (!code)
+		code = add_row(sums, db, moved, each);
+	moved[0].number = cells[0].number + 1;
+	return code ? code : add_row(sums, db, moved, -each);
+}
+
+int sums_add(struct sums *sums, sqlite3 *db, const struct cell *cells)
+{
+	s64 windows;
 
 	if (sums->has_failed)
 		return SQLITE_OK;
 	sums->rows++;
-	if (!make_key(sums, cells, key))
-		return give_up(sums, db);
-	item = hash_add(&sums->items, key);
-	if (!item && hash_is_full(&sums->items)) {
-		if (!is_worth_it(sums))
-			return give_up(sums, db);
-		code = write_items(sums, db);
-		if (code)
-			return code;
-		item = hash_add(&sums->items, key);
-	}
-	if (!item)
-		return give_up(sums, db);
-	add_cells(sums, cells, item + sums->key_words);
-	return SQLITE_OK;
+	windows = windows_of(sums, cells);
+	return windows > 1 ? add_steps(sums, db, cells, windows) : add_row(sums, db, cells, 0);
 }
 
 int sums_finish(struct sums *sums, sqlite3 *db)

@@ -137,20 +137,17 @@ void grid_ink_line(struct grid *grid, int y, enum grid_ink ink)
 	}
 }
 
-static void write_character(wchar_t character, FILE *out)
+size_t grid_encode(wchar_t character, char ret_bytes[5])
 {
 	unsigned int code = (unsigned int)character;
+	size_t size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+	static const unsigned char firsts[] = {0, 0, 0xc0, 0xe0, 0xf0};
 
-	if (code < 0x80)
-		fputc((int)code, out);
-	else if (code < 0x800)
-		fprintf(out, "%c%c", 0xc0 | code >> 6, 0x80 | (code & 0x3f));
-	else if (code < 0x10000)
-		fprintf(out, "%c%c%c", 0xe0 | code >> 12, 0x80 | (code >> 6 & 0x3f),
-			0x80 | (code & 0x3f));
-	else
-		fprintf(out, "%c%c%c%c", 0xf0 | code >> 18, 0x80 | (code >> 12 & 0x3f),
-			0x80 | (code >> 6 & 0x3f), 0x80 | (code & 0x3f));
+	for (size_t i = size - 1; i > 0; i--, code >>= 6)
+		ret_bytes[i] = (char)(0x80 | (code & 0x3f));
+	ret_bytes[0] = (char)(firsts[size] | code);
+	ret_bytes[size] = '\0';
+	return size;
 }
 
 void grid_write(const struct grid *grid, int lines, FILE *out)
@@ -161,9 +158,12 @@ void grid_write(const struct grid *grid, int lines, FILE *out)
 
 		while (end > 0 && line[end - 1].character == L' ')
 			end--;
-		for (int x = 0; x < end; x++)
+		for (int x = 0; x < end; x++) {
+			char bytes[5];
+
 			if (line[x].character)
-				write_character(line[x].character, out);
+				fwrite(bytes, 1, grid_encode(line[x].character, bytes), out);
+		}
 		fputc('\n', out);
 	}
 }

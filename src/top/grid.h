@@ -20,8 +20,7 @@ enum grid_ink {
 	GRID_HEADING,
 	GRID_CURSOR,
 	GRID_WARN,
-	GRID_PART, /* and the part's number */
-	GRID_INKS = GRID_PART + PART_COUNT
+	GRID_PART, /* and the part's number: the last one */
 };
 
 struct grid_cell {
@@ -55,6 +54,9 @@ int grid_put_right(struct grid *grid, int y, int x, enum grid_ink ink, int colum
 
 /* Inks of a whole line: that of the cursor. */
 void grid_ink_line(struct grid *grid, int y, enum grid_ink ink);
+
+/* A character as UTF-8, ended by NUL: how many bytes. */
+size_t grid_encode(wchar_t character, char ret_bytes[5]);
 
 /* As text, without spaces at the ends of lines. */
 void grid_write(const struct grid *grid, int lines, FILE *out);

@@ -45,6 +45,7 @@ struct pass {
 	struct live *live;
 	struct model *model;
 	s64 window;	  /* the newest that is complete */
+	int code;	  /* of SQLite, where not all could be read */
 	s64 shown_window; /* the newest before it that was read; -1: none */
 };
 
@@ -55,14 +56,17 @@ static void each_new(struct pass *pass, const char *sql, s64 *last_row, row_fn *
 {
 	sqlite3_stmt *statement = NULL;
 	u64 rows = 0;
+	int code = sqlite3_prepare_v2(session_db(pass->live->session), sql, -1, &statement, NULL);
 
-	if (sqlite3_prepare_v2(session_db(pass->live->session), sql, -1, &statement, NULL))
-		return;
-	sqlite3_bind_int64(statement, 1, *last_row);
-	while (rows++ < ROWS_AT_ONCE && sqlite3_step(statement) == SQLITE_ROW) {
+	if (!code)
+		code = sqlite3_bind_int64(statement, 1, *last_row);
+	while (!code && rows++ < ROWS_AT_ONCE && (code = sqlite3_step(statement)) == SQLITE_ROW) {
 		*last_row = sqlite3_column_int64(statement, 0);
 		on_row(pass, statement);
+		code = SQLITE_OK;
 	}
+	if (code && code != SQLITE_DONE)
+		pass->code = code;
 	sqlite3_finalize(statement);
 }
 
@@ -165,7 +169,8 @@ static void read_threads(struct pass *pass)
 	struct model *model = pass->model;
 	sqlite3_stmt *statement = NULL;
 
-	if (sqlite3_prepare_v2(session_db(pass->live->session), sql, -1, &statement, NULL))
+	pass->code = sqlite3_prepare_v2(session_db(pass->live->session), sql, -1, &statement, NULL);
+	if (pass->code)
 		return;
 	for (size_t i = 0; i < model->threads.count; i++) {
 		struct model_thread *thread = hash_item(&model->threads, i);
@@ -338,8 +343,7 @@ int live_read(struct live *live, int db_fd, int wal_fd, struct model *model)
 		 "WHERE rowid "
 		 "> ?1",
 		 &live->process_row, on_process);
-	/* The first window of a file has a row of each thread. */
-	model_end_window(model, pass.window == live->first_window);
+	model_end_window(model, (u64)live->first_window);
 	each_new(&pass, "SELECT rowid, count FROM losses WHERE rowid > ?1", &live->loss_row,
 		 on_loss);
 	each_new(&pass, "SELECT rowid, window, use, ns FROM cpus WHERE rowid > ?1", &live->cpu_row,
@@ -349,7 +353,7 @@ int live_read(struct live *live, int db_fd, int wal_fd, struct model *model)
 	each_new(&pass, "SELECT window, user_cpu_ns, bpf_ns FROM overhead WHERE window >= ?1",
 		 &(s64){pass.window}, on_overhead);
 	read_samples(&pass);
-	return 0;
+	return pass.code ? -EIO : 0;
 }
 
 /* --- names --- */

@@ -20,13 +20,13 @@ static void die_with_parent(const struct measuring *measuring)
 }
 
 /* A screen that does not read loses windows: nobody waits for it. */
-static void send_window(int sock, u64 window, const int fds[2])
+static void send_window(int sock, const int fds[2])
 {
 	union {
 		struct cmsghdr header;
 		char space[CMSG_SPACE(2 * sizeof(int))];
 	} control = {0};
-	struct screen_window body = {window};
+	char body = SCREEN_WINDOW;
 	struct iovec part = {&body, sizeof(body)};
 	struct msghdr message = {.msg_iov = &part,
 				 .msg_iovlen = 1,
@@ -49,7 +49,7 @@ static void on_window(void *context, struct capture *capture, struct live_config
 	(void)capture;
 	if (!live || files_reopen_live(files, &db_fd, &wal_fd))
 		return;
-	send_window(measuring->windows_fd, 0, (const int[]){db_fd, wal_fd});
+	send_window(measuring->windows_fd, (const int[]){db_fd, wal_fd});
 	die_with_parent(measuring);
 }
 

@@ -15,36 +15,36 @@
 
 int messages_open(struct messages *messages)
 {
-	messages->stderr_fd = -1;
-	if (pipe2(messages->fds, O_CLOEXEC | O_NONBLOCK)) {
-		messages->fds[0] = messages->fds[1] = -1;
+	int fds[2], err = 0;
+
+	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK))
 		return -errno;
-	}
 	fflush(stderr);
+	messages->fd = fds[0];
 	messages->stderr_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	if (messages->stderr_fd < 0 || dup2(messages->fds[1], STDERR_FILENO) < 0)
-		return -errno;
-	return 0;
+	if (messages->stderr_fd < 0 || dup2(fds[1], STDERR_FILENO) < 0)
+		err = -errno;
+	close(fds[1]);
+	return err;
+}
+
+static void close_both(struct messages *messages)
+{
+	if (messages->fd >= 0)
+		close(messages->fd);
+	if (messages->stderr_fd >= 0)
+		close(messages->stderr_fd);
+	messages->fd = messages->stderr_fd = -1;
 }
 
 void messages_leave(struct messages *messages)
 {
-	messages_close(messages);
-	messages->stderr_fd = -1;
-}
-
-void messages_start(struct messages *messages)
-{
-	if (messages->fds[0] < 0)
-		return;
-	dup2(messages->stderr_fd, STDERR_FILENO);
-	close(messages->fds[1]);
-	messages->fds[1] = -1;
+	close_both(messages);
 }
 
 int messages_fd(const struct messages *messages)
 {
-	return messages->fds[0];
+	return messages->fd;
 }
 
 static void keep(struct messages *messages, const char *line)
@@ -73,21 +73,17 @@ static bool take_byte(struct messages *messages, char byte, char *ret_line, size
 
 bool messages_read(struct messages *messages, char *ret_line, size_t size)
 {
-	char byte;
 	ssize_t got;
+	char byte;
 
-	while (messages->fds[0] >= 0 && (got = read(messages->fds[0], &byte, 1))) {
+	while (messages->fd >= 0) {
+		got = read(messages->fd, &byte, 1);
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got < 0)
+		if (got <= 0)
 			return false;
 		if (take_byte(messages, byte, ret_line, size))
 			return true;
-	}
-	/* Whoever wrote has ended. */
-	if (messages->fds[0] >= 0) {
-		close(messages->fds[0]);
-		messages->fds[0] = -1;
 	}
 	return false;
 }
@@ -103,7 +99,7 @@ void messages_add(struct messages *messages, const char *format, ...)
 	keep(messages, line);
 }
 
-void messages_print(const struct messages *messages)
+static void print_kept(const struct messages *messages)
 {
 	u64 first = messages->count > MESSAGES_KEPT ? messages->count - MESSAGES_KEPT : 0;
 
@@ -120,13 +116,14 @@ void messages_print(const struct messages *messages)
 	}
 }
 
-void messages_close(struct messages *messages)
+void messages_end(struct messages *messages)
 {
-	for (int i = 0; i < 2; i++) {
-		if (messages->fds[i] >= 0)
-			close(messages->fds[i]);
-		messages->fds[i] = -1;
-	}
-	if (messages->stderr_fd > STDERR_FILENO)
-		close(messages->stderr_fd);
+	char line[MESSAGE_BYTES];
+
+	while (messages_read(messages, line, sizeof(line)))
+		;
+	if (messages->stderr_fd >= 0)
+		dup2(messages->stderr_fd, STDERR_FILENO);
+	print_kept(messages);
+	close_both(messages);
 }

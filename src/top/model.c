@@ -105,6 +105,14 @@ void model_begin_window(struct model *model, u64 window, u64 begin_ns, u64 end_n
 	model->cause_count = 0;
 }
 
+static void keep_cause(struct model *model, const struct model_cause *cause)
+{
+	if (model->cause_count < MODEL_CAUSES_MAX)
+		model->causes[model->cause_count++] = *cause;
+	else
+		model->not_kept++;
+}
+
 void model_add(struct model *model, const struct model_cause *cause, bool is_end)
 {
 	struct model_thread *thread = hash_add(&model->threads, &cause->thread);
@@ -123,10 +131,7 @@ void model_add(struct model *model, const struct model_cause *cause, bool is_end
 		thread->is_open = true;
 		thread->open = *cause;
 	}
-	if (model->cause_count < MODEL_CAUSES_MAX)
-		model->causes[model->cause_count++] = *cause;
-	else
-		model->not_kept++;
+	keep_cause(model, cause);
 }
 
 void model_add_missed(struct model *model, const struct model_cause *cause, u64 window)
@@ -156,8 +161,7 @@ static void fill_silence(struct model *model, struct model_thread *thread)
 	wait.ns = (s64)model->window_ns;
 	wait.count = 0;
 	thread->ns[wait.state] = wait.ns;
-	if (model->cause_count < MODEL_CAUSES_MAX)
-		model->causes[model->cause_count++] = wait;
+	keep_cause(model, &wait);
 }
 
 /* Its last record was lost, perhaps. */
@@ -169,13 +173,13 @@ static bool is_gone(const struct model *model, const struct model_thread *thread
 	return process && process->has_ended;
 }
 
-void model_end_window(struct model *model, bool has_all)
+void model_end_window(struct model *model, u64 first_window)
 {
 	for (size_t i = 0; i < model->threads.count; i++) {
 		struct model_thread *thread = hash_item(&model->threads, i);
 
 		if (thread->window != model->window) {
-			thread->is_dead |= has_all || is_gone(model, thread);
+			thread->is_dead |= thread->window <= first_window || is_gone(model, thread);
 			fill_silence(model, thread);
 		}
 		/* What a correction takes back of another window is nothing here. */

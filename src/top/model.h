@@ -86,10 +86,10 @@ void model_add(struct model *model, const struct model_cause *cause, bool is_end
 void model_add_missed(struct model *model, const struct model_cause *cause, u64 window);
 
 /*
- * All rows were read: who has none waits as it did, all of the window; or has ended, if all that
- * live have rows.
+ * All rows were read: who has none waits as it did, all of the window. Each thread that lives has a
+ * row in the first window of a file: who has none since then has ended.
  */
-void model_end_window(struct model *model, bool has_all);
+void model_end_window(struct model *model, u64 first_window);
 
 struct model_thread *model_thread(const struct model *model, u64 id);
 const struct model_process *model_process(const struct model *model, u64 pid, u64 start_ns);

@@ -16,7 +16,6 @@ struct group {
 	struct rows_subject key;
 	struct top_row row;
 	u64 ns[STATE_LIMIT];
-	u64 last_pid; /* threads of one process come together mostly */
 };
 
 /* --- who belongs to what --- */
@@ -91,8 +90,6 @@ static void name_row(const struct model *model, enum rows_by by, const struct mo
 static void add_thread(struct group *group, const struct model_thread *thread)
 {
 	group->row.threads += thread->threads ? thread->threads : 1;
-	group->row.processes += group->last_pid != thread->pid;
-	group->last_pid = thread->pid;
 	for (unsigned int s = 0; s < STATE_LIMIT; s++) {
 		group->ns[s] += (u64)thread->ns[s];
 		group->row.ns[part_of_state(s)] += (u64)thread->ns[s];
@@ -160,7 +157,6 @@ static void finish(struct group *group, u64 window_ns, struct rows *rows)
 	row->subject = group->key;
 	row->state = main_state(group->ns, window_ns);
 	for (enum part part = 0; part < PART_COUNT; part++) {
-		rows->ns[part] += row->ns[part];
 		row->busy_ns += part_kinds[part].is_busy ? row->ns[part] : 0;
 		row->blocked_ns += part_is_blocked(part) ? row->ns[part] : 0;
 	}

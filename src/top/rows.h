@@ -19,7 +19,6 @@ enum rows_sort {
 	SORT_WAIT,
 	SORT_THREADS,
 	SORT_NAME,
-	SORT_COUNT
 };
 
 /* Which part of the host: fields that are empty or 0 leave it open. */
@@ -42,7 +41,7 @@ struct top_row {
 	struct rows_subject subject;
 	char name[MODEL_NAME_BYTES];
 	u32 number; /* pid or tid; 0: of several */
-	u64 threads, processes;
+	u64 threads;
 	u64 ns[PART_COUNT];
 	u64 busy_ns, blocked_ns;
 	u8 state; /* what keeps it from its work most, else what it waits for; CPU: nothing */
@@ -51,9 +50,8 @@ struct top_row {
 struct rows {
 	struct top_row *items;
 	size_t count;
-	u64 busiest_ns;	    /* the most that a row is busy */
-	u64 ns[PART_COUNT]; /* of all of them */
-	u64 hidden;	    /* threads that the filter or the kernel's switch leaves out */
+	u64 busiest_ns; /* the most that a row is busy */
+	u64 hidden;	/* threads that the filter or the kernel's switch leaves out */
 };
 
 int rows_make(const struct model *model, const struct rows_options *options, struct rows *ret_rows);

@@ -15,6 +15,7 @@
 #include "../base/cleanup.h"
 #include "../base/exit_status.h"
 #include "../base/log.h"
+#include "../base/person.h"
 #include "../base/sandbox.h"
 #include "../engine/rotation.h"
 #include "../store/files.h"
@@ -22,6 +23,7 @@
 #include "../store/reader.h"
 #include "../store/vfs.h"
 #include "../worker/privileges.h"
+#include "measuring.h"
 
 #define COPY_BYTES (1 << 16)
 
@@ -43,18 +45,34 @@ static int copy_file(int from, int to)
 	for (;;) {
 		ssize_t got = pread(from, bytes, sizeof(bytes), at);
 
-		if (got == 0)
-			return 0;
-		if (got < 0 || pwrite(to, bytes, (size_t)got, at) != got)
-			return got < 0 ? -errno : -ENOSPC;
+		if (got > 0)
+			got = pwrite(to, bytes, (size_t)got, at);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got < 0 ? -errno : 0;
 		at += got;
 	}
 }
 
-static void merge_inside(int to_fd, int from_fd)
-{
-	int err = child_leave_behind((int[]){to_fd, from_fd}, 2);
+/* The files of a recording, each open; the first of them is copied. */
+struct parts {
+	int fds[MEASURING_KEEP];
+	size_t count;
+};
 
+static void close_parts(struct parts *parts)
+{
+	while (parts->count)
+		close(parts->fds[--parts->count]);
+}
+
+static void merge_inside(int to_fd, const struct parts *parts)
+{
+	int fds[MEASURING_KEEP + 1] = {to_fd}, err;
+
+	memcpy(fds + 1, parts->fds, parts->count * sizeof(fds[0]));
+	err = child_leave_behind(fds, 1 + parts->count);
 	if (!err)
 		err = privileges_drop();
 	vfs_prepare();
@@ -64,32 +82,61 @@ static void merge_inside(int to_fd, int from_fd)
 		log_error("cannot save: making a process without privileges failed: %s",
 			  strerror(-err));
 	else
-		err = session_merge(to_fd, from_fd);
+		err = session_merge(to_fd, parts->fds + 1, parts->count - 1);
 	_exit(err ? EXIT_FAILED : EXIT_OK);
 }
 
-static int merge_file(int to_fd, int from_fd)
+static int merge(int to_fd, const struct parts *parts)
 {
+	int err = copy_file(parts->fds[0], to_fd);
 	pid_t child;
 
+	if (err)
+		return err;
 	fflush(NULL);
 	child = fork();
 	if (child == 0)
-		merge_inside(to_fd, from_fd);
-	return child > 0 && wait_for(child) == EXIT_OK ? 0 : -EIO;
+		merge_inside(to_fd, parts);
+	if (child < 0)
+		return -errno;
+	return wait_for(child) == EXIT_OK ? 0 : -EIO;
 }
 
-static int add_file(const char *recording, u64 number, bool is_first, int to_fd)
+/*
+ * With the rights of the person behind sudo: the folder is theirs, and what they put there in the
+ * place of a file is copied into a file of theirs.
+ */
+static int open_as_person(const char *path, int *ret_db_fd, int *ret_wal_fd)
 {
-	_cleanup_close_ int db_fd = -1, wal_fd = -1;
+	struct person person;
+	int err;
+
+	person_find(&person);
+	err = person_begin(&person);
+	if (err)
+		return err;
+	err = session_open_files(path, ret_db_fd, ret_wal_fd);
+	person_end(&person);
+	return err;
+}
+
+static int open_part(const char *recording, u64 number, struct parts *parts)
+{
+	_cleanup_close_ int wal_fd = -1;
 	char path[PATH_MAX];
 	int err = rotation_name(recording, number, path, sizeof(path));
 
+	if (!err && parts->count == MEASURING_KEEP)
+		err = -E2BIG;
 	if (!err)
-		err = session_open_files(path, &db_fd, &wal_fd);
+		err = open_as_person(path, &parts->fds[parts->count], &wal_fd);
 	if (err)
 		return err;
-	return is_first ? copy_file(db_fd, to_fd) : merge_file(to_fd, db_fd);
+	parts->count++;
+	if (wal_fd < 0)
+		return 0;
+	log_error("file %llu of the recording could not be completed", (unsigned long long)number);
+	return -EIO;
 }
 
 static void name_session(char *ret_path, size_t size)
@@ -104,15 +151,19 @@ static void name_session(char *ret_path, size_t size)
 int save_session(const char *recording, u64 first, u64 last, char *ret_path, size_t size)
 {
 	struct session_files files;
-	int err;
+	struct parts parts = {.count = 0};
+	int err = 0;
 
 	name_session(ret_path, size);
-	err = files_create(ret_path, &files);
-	if (err)
-		return err;
 	for (u64 number = first; !err && number <= last; number++)
-		err = add_file(recording, number, number == first, files.db_fd);
-	files_close(&files, err ? FILES_UNUSED : FILES_COMPLETE);
+		err = open_part(recording, number, &parts);
+	if (!err)
+		err = files_create(ret_path, &files);
+	if (!err) {
+		err = merge(files.db_fd, &parts);
+		files_close(&files, err ? FILES_UNUSED : FILES_COMPLETE);
+	}
+	close_parts(&parts);
 	if (err)
 		log_error("cannot save %s: %s", ret_path, strerror(-err));
 	return err;

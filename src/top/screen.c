@@ -121,6 +121,7 @@ static void show(struct screen *screen)
 	terminal_size(&width, &height);
 	if (width != screen->grid.width || height != screen->grid.height)
 		if (grid_init(&screen->grid, width, height)) {
+			log_error("cannot show anything: not enough memory");
 			screen->is_over = true;
 			screen->status = EXIT_FAILED;
 			return;
@@ -141,8 +142,14 @@ static void print_window(struct screen *screen)
 	grid_write(&screen->grid, lines < BATCH_HEIGHT - 1 ? lines : BATCH_HEIGHT - 1, stdout);
 	if (lines > BATCH_HEIGHT - 1)
 		printf("%d more lines are not shown\n", lines - BATCH_HEIGHT + 1);
-	if (fflush(stdout) || screen->shown == screen->setup->refreshes)
-		screen->is_over = true;
+	screen->is_over = screen->shown == screen->setup->refreshes;
+	if (!fflush(stdout) && !ferror(stdout))
+		return;
+	screen->is_over = true;
+	if (errno == EPIPE)
+		return; /* a reader that has left is no error */
+	log_error("cannot write to stdout: %s", strerror(errno));
+	screen->status = EXIT_FAILED;
 }
 
 /* --- what comes --- */
@@ -154,8 +161,8 @@ static bool receive_window(struct screen *screen, int ret_fds[2])
 		struct cmsghdr header;
 		char space[CMSG_SPACE(2 * sizeof(int))];
 	} control;
-	struct screen_window window;
-	struct iovec part = {&window, sizeof(window)};
+	char body;
+	struct iovec part = {&body, sizeof(body)};
 	struct msghdr message = {.msg_iov = &part,
 				 .msg_iovlen = 1,
 				 .msg_control = &control,
@@ -163,7 +170,7 @@ static bool receive_window(struct screen *screen, int ret_fds[2])
 	ssize_t got = recvmsg(screen->setup->windows_fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	const struct cmsghdr *header = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
 
-	if (got != sizeof(window) || !header || header->cmsg_type != SCM_RIGHTS ||
+	if (got != sizeof(body) || !header || header->cmsg_type != SCM_RIGHTS ||
 	    header->cmsg_len != CMSG_LEN(2 * sizeof(int)))
 		return false;
 	memcpy(ret_fds, CMSG_DATA(header), 2 * sizeof(int));
@@ -220,12 +227,13 @@ static void take_message(struct screen *screen)
 static void take_keys(struct screen *screen)
 {
 	static const char letters[] = {[VIEW_QUIT] = 'q', [VIEW_SAVE] = 's', [VIEW_PAGE] = 'h'};
-	bool is_resized = false;
+	bool is_changed = false;
 	int key;
 
-	while (!screen->is_over && (key = terminal_key(&is_resized)) >= 0) {
+	while (!screen->is_over && (key = terminal_key()) >= 0) {
 		enum view_action action;
 
+		is_changed = true;
 		if (!key)
 			continue;
 		action = view_press(&screen->view, &screen->model, &screen->live, key);
@@ -236,7 +244,7 @@ static void take_keys(struct screen *screen)
 			 MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 			view_say(&screen->view, true, "dwell is still busy with the last request");
 	}
-	if (!screen->is_over)
+	if (is_changed && !screen->is_over)
 		show(screen);
 }
 
@@ -261,9 +269,8 @@ static void loop(struct screen *screen)
 			take_message(screen);
 		if (count > 0 && ready[2].revents & (POLLHUP | POLLERR | POLLNVAL))
 			screen->is_over = true; /* the terminal is gone */
-		/* A new size comes as a signal, and then as a key. */
-		if (!screen->setup->refreshes && !screen->is_over &&
-		    (count < 0 || ready[2].revents))
+		/* A new size comes as a signal, at any time, and then as a key. */
+		if (!screen->setup->refreshes && !screen->is_over)
 			take_keys(screen);
 	}
 }

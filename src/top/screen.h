@@ -14,10 +14,8 @@
 
 #define SCREEN_TEXT_BYTES 256
 
-/* What comes with the two descriptors of the session after a window. */
-struct screen_window {
-	u64 window;
-};
+/* A byte that comes with the two descriptors of the session after a window. */
+#define SCREEN_WINDOW 'w'
 
 /* To the screen: a line of status. From it: a letter, 'q', 's' or 'h'. */
 struct screen_message {

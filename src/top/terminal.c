@@ -143,21 +143,17 @@ static int special_key(wint_t key)
 	case KEY_BACKSPACE:
 		return VIEW_KEY_BACK;
 	default:
-		return 0; /* none that means anything */
+		return 0; /* a new size, or none that means anything */
 	}
 }
 
-int terminal_key(bool *ret_is_resized)
+int terminal_key(void)
 {
 	wint_t key;
 	int kind = get_wch(&key);
 
 	if (kind == ERR)
 		return -1;
-	if (kind == KEY_CODE_YES && key == KEY_RESIZE) {
-		*ret_is_resized = true;
-		return 0;
-	}
 	if (kind == KEY_CODE_YES)
 		return special_key(key);
 	switch (key) {

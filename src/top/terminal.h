@@ -6,8 +6,6 @@
 #ifndef DWELL_TOP_TERMINAL_H
 #define DWELL_TOP_TERMINAL_H
 
-#include <stdbool.h>
-
 #include "grid.h"
 
 /* 0, or -ENOTTY, told: ncurses does not know this kind. Reads files: before the sandbox. */
@@ -16,7 +14,10 @@ void terminal_close(void);
 void terminal_size(int *ret_width, int *ret_height);
 void terminal_show(const struct grid *grid);
 
-/* The next key that was pressed, a character or enum view_key; -1: none. Never waits. */
-int terminal_key(bool *ret_is_resized);
+/*
+ * The next key that was pressed, a character or enum view_key; 0: the size has changed, or the key
+ * means nothing; -1: none. Never waits.
+ */
+int terminal_key(void);
 
 #endif

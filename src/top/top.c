@@ -32,6 +32,7 @@
 #define SAVE_NS	      (60 * NS_PER_S)
 #define SAVE_LIMIT_NS (10 * NS_PER_S) /* for the file that is written to end */
 #define SAVE_POLL_MS  50
+#define LINES_AT_ONCE 100 /* of messages: keys and signals are looked at in between */
 
 /* A terminal whose program has crashed: the other screen, hidden cursor, colours, keypad. */
 #define TERMINAL_RESET "\033[0m\033[?1049l\033[?25h\033[?1l\033>"
@@ -265,7 +266,6 @@ static int start(struct top *top)
 		close(top->windows[0]);
 		close(top->windows[1]);
 		close(top->control[1]);
-		messages_start(&top->messages);
 		return 0;
 	}
 	log_error("cannot start: %s; see ulimit -u and the free memory", strerror(errno));
@@ -327,7 +327,7 @@ static void take_request(struct top *top)
 
 	if (got == 0 || (got == 1 && kind == 'q'))
 		top->is_over = true;
-	else if (got == 1)
+	else if (got == 1 && (kind == 's' || kind == 'h'))
 		begin_saving(top, kind);
 }
 
@@ -348,9 +348,10 @@ static void loop(struct top *top)
 			take_signals(top);
 		if (ready[1].revents)
 			take_request(top);
-		if (ready[2].revents)
-			while (messages_read(&top->messages, line, sizeof(line)))
-				tell(top, 'i', line);
+		for (int i = 0; i < LINES_AT_ONCE && ready[2].revents &&
+				messages_read(&top->messages, line, sizeof(line));
+		     i++)
+			tell(top, 'i', line);
 		go_on_saving(top);
 	}
 }
@@ -371,8 +372,6 @@ static void wait_until(struct top *top, pid_t *child, u64 deadline_ns)
 
 static void end(struct top *top)
 {
-	char line[SCREEN_TEXT_BYTES];
-
 	/* The screen first: whoever has pressed a key waits for it. */
 	shutdown(top->control[0], SHUT_RDWR);
 	if (top->measuring)
@@ -381,15 +380,15 @@ static void end(struct top *top)
 	if (top->screen_status == EXIT_OK && top->has_terminal)
 		tcsetattr(STDIN_FILENO, TCSADRAIN, &top->terminal);
 	wait_until(top, &top->measuring, clock_now_ns() + END_WAIT_NS);
-	while (messages_read(&top->messages, line, sizeof(line)))
-		;
-	messages_print(&top->messages);
-	sandbox_report(top->notes, "process that shows");
 }
 
 int top_run(struct top_options *options)
 {
-	struct top top = {.options = options, .signal_fd = -1, .messages.fds = {-1, -1}};
+	struct top top = {
+		.options = options,
+		.signal_fd = -1,
+		.messages = {.fd = -1, .stderr_fd = -1},
+	};
 	bool is_ended_by_itself = false;
 	int err = prepare(&top);
 
@@ -404,7 +403,8 @@ int top_run(struct top_options *options)
 		end(&top);
 	if (top.has_scratch)
 		scratch_remove(&top.scratch);
-	messages_close(&top.messages);
+	messages_end(&top.messages);
+	sandbox_report(top.notes, "process that shows");
 	sandbox_notes_free(top.notes);
 	if (err)
 		return EXIT_FAILED;

@@ -120,29 +120,29 @@ void view_draw(struct view *view, const struct model *model, const struct live *
 
 /* --- keys --- */
 
+/* All of its bytes. */
+static void remove_last_character(char *text)
+{
+	size_t length = strlen(text);
+
+	while (length && ((unsigned char)text[--length] & 0xc0) == 0x80)
+		;
+	text[length] = '\0';
+}
+
 static void press_filter(struct view *view, int key)
 {
-	char *filter = view->options.filter;
-	size_t length = strlen(filter);
+	char *filter = view->options.filter, bytes[5];
 
 	if (key == VIEW_KEY_ENTER || key == VIEW_KEY_ESCAPE) {
 		view->is_filtering = false;
 		if (key == VIEW_KEY_ESCAPE)
 			filter[0] = '\0';
-	} else if (key == VIEW_KEY_BACK && length) {
-		do /* a whole character */
-			filter[--length] = '\0';
-		while (length && ((unsigned char)filter[length - 1] & 0xc0) == 0x80);
-		if (length && (unsigned char)filter[length - 1] >= 0xc0)
-			filter[length - 1] = '\0';
-	} else if (key >= ' ' && key < 0x110000 && length + 5 < sizeof(view->options.filter)) {
-		if (key < 0x80)
-			snprintf(filter + length, 5, "%c", key);
-		else if (key < 0x800)
-			snprintf(filter + length, 5, "%c%c", 0xc0 | key >> 6, 0x80 | (key & 0x3f));
-		else if (key < 0x10000)
-			snprintf(filter + length, 5, "%c%c%c", 0xe0 | key >> 12,
-				 0x80 | (key >> 6 & 0x3f), 0x80 | (key & 0x3f));
+	} else if (key == VIEW_KEY_BACK) {
+		remove_last_character(filter);
+	} else if (key >= ' ' && key < VIEW_KEY_UP &&
+		   strlen(filter) + grid_encode(key, bytes) < sizeof(view->options.filter)) {
+		strcat(filter, bytes);
 	}
 	view->has_selected = false;
 	view->table = (struct view_list){0};

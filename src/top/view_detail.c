@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/cleanup.h"
 #include "../base/clock.h"
 #include "../base/figures.h"
 #include "causes.h"
@@ -121,7 +122,7 @@ static void put_thread(struct detail *page, const struct top_row *row, u64 whole
 	snprintf(tid, sizeof(tid), "%u", row->number);
 	x = grid_put_right(grid, y, 0, GRID_PLAIN, 9, tid) + 1;
 	x = grid_put_left(grid, y, x, GRID_PLAIN, 16, row->name);
-	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(shown); i++)
 		x = grid_put_right(grid, y, x, shown[i] ? GRID_PLAIN : GRID_FAINT, 7,
 				   view_percent(shown[i], page->model->window_ns, (char[16]){0}));
 	x = grid_put_left(grid, y, x + 1, GRID_PLAIN, 15, view_state_name(row->state));
@@ -133,6 +134,7 @@ static void put_threads(struct detail *page, const struct rows_subject *subject)
 {
 	struct rows_options options = page->view->options;
 	struct rows rows;
+	char note[96];
 
 	options.by = BY_THREAD;
 	options.subject = *subject;
@@ -142,8 +144,10 @@ static void put_threads(struct detail *page, const struct rows_subject *subject)
 	rows_make(page->model, &options, &rows);
 	for (size_t i = 0; i < rows.count && i < THREADS_SHOWN; i++)
 		put_thread(page, &rows.items[i], page->model->window_ns);
-	if (rows.count > THREADS_SHOWN)
-		put_note(page, "more threads are not shown");
+	if (rows.count > THREADS_SHOWN) {
+		snprintf(note, sizeof(note), "and %zu more", rows.count - THREADS_SHOWN);
+		put_note(page, note);
+	}
 	rows_free(&rows);
 }
 
@@ -216,8 +220,8 @@ static void put_stacks(struct detail *page)
 	for (size_t i = 0; order && i < stacks->count && i < STACKS_SHOWN; i++)
 		put_stack(page, order[i], seconds ? seconds : 1);
 	if (!stacks->count)
-		put_note(page, "none: it did not run when a sample was taken, nor wait for 1 ms "
-			       "and more (or --no-stacks)");
+		put_note(page, "none: no sample was taken of it, on a CPU or in a wait (or "
+			       "--no-stacks)");
 	free(order);
 }
 
@@ -247,10 +251,12 @@ static void put_title(struct detail *page, const struct rows_subject *subject, s
 		x = grid_format(page->grid, y, x, GRID_STRONG, " (%u)", row->number);
 	grid_format(page->grid, y, x, GRID_PLAIN, "  %llu thread%s",
 		    (unsigned long long)row->threads, row->threads == 1 ? "" : "s");
+	finish_line(page, y);
 	for (enum part part = 0; part < PART_COUNT; part++)
 		*ret_whole_ns += row->ns[part];
 	y = next_line(page);
 	view_draw_bar(page->grid, y, 0, page->grid->width, row->ns, *ret_whole_ns, false);
+	finish_line(page, y);
 }
 
 void view_draw_detail(struct view *view, const struct model *model, const struct live *live,

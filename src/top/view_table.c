@@ -92,7 +92,7 @@ void view_draw_head(const struct view *view, const struct model *model, struct g
 			(unsigned long long)(seconds / 60 % 60), (unsigned long long)(seconds % 60),
 			view->tier);
 	if (!model->window) {
-		grid_put(grid, 0, x, GRID_PLAIN, -1, "starting: loads its programs");
+		grid_put(grid, 0, x, GRID_PLAIN, -1, "starting: loading BPF programs");
 		return;
 	}
 	x = grid_format(grid, 0, x, busy >= 90 ? GRID_WARN : GRID_PLAIN, "%llu CPU%s %.0f%% busy",
@@ -106,6 +106,10 @@ void view_draw_head(const struct view *view, const struct model *model, struct g
 	x = grid_format(grid, 1, x, host->lost ? GRID_WARN : GRID_PLAIN, "lost %s",
 			FIGURE_NUMBER(host->lost)) +
 	    2;
+	if (model->not_kept)
+		x = grid_format(grid, 1, x, GRID_WARN, "left out %s",
+				FIGURE_NUMBER(model->not_kept)) +
+		    2;
 	put_own_cost(view, model, grid, 1, x);
 	put_legend(view, grid, 2);
 }

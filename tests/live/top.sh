@@ -98,6 +98,8 @@ cp "$(command -v sleep)" "$work/$hostile"
 check "top --batch 2 succeeds" test $? -eq 0
 check "it prints two refreshes as text" test "$(grep -c '^dwell top' "$work/batch")" -eq 2
 check "which have the process that wants a CPU, with its pid and bar" grep -qE "^ *${loads[0]} topburn .*[#!]{5}" "$work/batch"
+"$DWELL" top --batch 1 >/dev/full 2>"$work/err"
+check "what cannot be written is told, with status 1" sh -c "test $? -eq 1 && grep -q 'cannot write' '$work/err'"
 check "no byte of them is a control character" sh -c "! LC_ALL=C grep -q '[[:cntrl:]]' '$work/batch'"
 
 # --- in a terminal ---
@@ -213,4 +215,20 @@ kill -KILL "$(pgrep -x dwell-screen -P "$top")"
 check "the process that shows is killed: top ends" is_ended
 check "and restores the terminal" same_terminal
 check "and the screen" test "$(in_tmux display-message -p -t top '#{cursor_flag}#{alternate_on}')" = 10
+
+# --- for somebody else ---
+# Files of the recording are theirs: a link in the place of one leads nowhere that they may not read.
+mkdir -p "$work/theirs/tmp"
+chmod 755 "$work"
+chown -R 65534:65534 "$work/theirs"
+(umask 077 && echo 'not for them' >"$work/secret")
+rm -f "$work/after"
+keys "clear; (cd theirs && SUDO_UID=65534 SUDO_GID=65534 TMPDIR=$work/theirs/tmp $dwell top); stty -a >after" Enter
+check "behind sudo lines appear" shows '^topburn +1 ' 20
+ln -sf "$work/secret" "$work"/theirs/tmp/dwell-*/top.0001.dwell
+keys s
+check "a file of the recording that they may not read is not saved, and that is told" shows '^cannot (save|read)' 8
+check "nor is anything of it copied" sh -c "! grep -rqs 'not for them' '$work/theirs'"
+keys q
+check "what went wrong is printed when the terminal is free" sh -c "$(declare -f is_ended screen in_tmux); work=$work socket=$socket; is_ended && screen | grep -q '^dwell: cannot'"
 finish

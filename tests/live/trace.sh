@@ -324,6 +324,7 @@ timeout 60 "$DWELL" trace -o "$file" -p "$storm" -d 1 --by stack -u "$ORACLE:tra
 kill "$storm" 2>/dev/null
 wait "$storm" 2>/dev/null
 storm=
+check "the session has a run id" equal "$(sqlite3 "$file" "SELECT value GLOB '[0-9a-f]*' AND length(value) = 16 FROM meta WHERE key = 'run_id'")" 1
 check "what is too dear is sampled, and that is said" grep -q 'sampled, one in 16' "$work/err"
 sampled=$(jq '[.signals.funcstack[]?.count] | add // 0' "$work/json")
 each_second=$(($(truth ticks) * 1000000000 / $(truth steady_ns)))

@@ -56,7 +56,7 @@ CREATE TABLE connections (id INTEGER PRIMARY KEY, window, pid, start_ns, directi
 CREATE TABLE block_regions (device, region, bytes, over_bytes, requests, PRIMARY KEY (device, region));
 CREATE TABLE details (signal, id, name, PRIMARY KEY (signal, id));
 CREATE TABLE ledger_sums (thread, state, call, object, holder, waker, waker_kind, ns, count);
-CREATE TABLE window_sums (window, state, ns, count);
+CREATE TABLE window_sums (window, state, ns, count, steps);
 CREATE TABLE rivals_sums (thread, pid, tid, comm, policy, ns);
 CREATE TABLE chains_sums (thread, state, call, object, culprit_pid, culprit_tid, culprit_comm, part_state, part_call,
 	part_object, part_culprit, ns);

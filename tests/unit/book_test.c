@@ -15,6 +15,7 @@
 #include "../../records/object/object.h"
 #include "../../src/base/carry.h"
 #include "../../src/base/clock.h"
+#include "../../src/base/hash.h"
 
 /* The sink adds up what it gets, by the thread's id in the session. */
 #define THREADS_MAX 70000
@@ -34,9 +35,29 @@ struct tally {
 	s64 end_state;		       /* of the last row that has the thread's end */
 };
 
+/* What a window has of a thread's cause; opens with its key. */
+struct cause_row {
+	u64 window, thread, state, call, object, holder;
+	/* the key ends here */
+	s64 ns, count;
+};
+#define CAUSE_KEY_BYTES __builtin_offsetof(struct cause_row, ns)
+
 static struct tally tally;
+static struct hash causes; /* struct cause_row */
 static struct ledger_book *book;
 static bool is_hostile; /* records lie: what a file has of a wait is not known */
+
+static void add_cause(const struct cell *cells)
+{
+	const u64 key[] = {(u64)cells[0].number, (u64)cells[1].number, (u64)cells[2].number,
+			   (u64)cells[3].number, (u64)cells[4].number, (u64)cells[5].number};
+	struct cause_row *cause = hash_add(&causes, key);
+
+	assert_non_null(cause);
+	cause->ns += cells[8].number;
+	cause->count += cells[9].number;
+}
 
 static void add(struct sink *sink, const struct table *table, const struct cell *cells)
 {
@@ -57,6 +78,7 @@ static void add(struct sink *sink, const struct table *table, const struct cell 
 		tally.other_rows++;
 		return;
 	}
+	add_cause(cells);
 	tally.rows++;
 	tally.negative_rows += cells[8].number < 0;
 	tally.of_state[cells[1].number][cells[2].number] += cells[8].number;
@@ -82,6 +104,7 @@ static int start(void **state)
 	(void)state;
 	memset(&tally, 0, sizeof(tally));
 	tally.sink.add = add;
+	hash_init(&causes, sizeof(struct cause_row), CAUSE_KEY_BYTES, 1000000);
 	book = calloc(1, sizeof(*book));
 	return !book;
 }
@@ -90,6 +113,7 @@ static int stop(void **state)
 {
 	(void)state;
 	free(book);
+	hash_free(&causes);
 	return 0;
 }
 
@@ -102,6 +126,11 @@ static void flush(u64 window)
 		assert_int_equal(tally.ns[id], tally.end_ns[id] - tally.begin_ns[id]);
 		for (int i = 0; i < STATE_COUNT; i++) /* single rows may be; sums are not */
 			assert_true(tally.of_state[id][i] >= 0 || is_hostile);
+	}
+	for (size_t i = 0; i < causes.count; i++) {
+		const struct cause_row *cause = hash_item(&causes, i);
+
+		assert_true(cause->ns >= 0 && cause->count >= 0);
 	}
 }
 

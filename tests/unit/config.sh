@@ -95,6 +95,19 @@ same_id() { [ -n "$(id -a)" ] && [ "$(id -a)" = "$(id -a "$@")" ]; }
 check "labels, notes and files do not change it" same_id --label a=b --note c -o d.dwell --rotate 5s --keep 2 -q
 check "nor does a default that is typed" same_id -F 49 --min-block 1ms
 check "another rate does" eval '! same_id -F 50'
+# alike ARGUMENTS / ARGUMENTS: both are one configuration, and not that without them
+alike() {
+	local one=()
+	while [ "$1" != / ]; do one+=("$1"); shift; done
+	shift
+	[ "$(id -a "${one[@]}")" = "$(id -a "$@")" ] && ! same_id "$@"
+}
+check "two ways to type a time are one" alike -d 10 / -d 10s
+check "also with another unit" alike -d 1.5m --warmup 2 --slow 0.02s / -d 90 --warmup 2000ms --slow 20ms
+check "and a size, a percentage, a letter, a number" alike --unwind-rows 4096K --max-overhead 2 --tier b -F 099 --seed 7 / \
+	--unwind-rows 4M --max-overhead "2.0 %" --tier B -F 99 --seed 07
+check "but not a bare number that is no time" eval '[ "$(id -a -F 10)" != "$(id -a -d 10)" ]'
+check "names are as they were typed" eval 'prints --comm 010 >"$dir/a.yaml" && has "comm: 010"'
 
 # A session's options, as --like takes them: from anybody.
 make_session server "$dir"

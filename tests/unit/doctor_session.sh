@@ -83,6 +83,7 @@ check "a part that covers 60 % limits it" limited coverage=note "INSERT INTO cov
 check "one that covers 40 % is too little" bad coverage=bad "INSERT INTO coverage VALUES ('tier_b', 8000000000, 20000000000, 1)"
 check "thinned rates limit it" limited governor=note "UPDATE coverage SET thinned = 4; INSERT INTO steps VALUES (1, 'rates thinned', '')"
 check "6 % of overhead limit it" limited overhead=note "UPDATE overhead SET user_cpu_ns = 230000000"
+check "a cost that was never measured is not known" limited overhead=note "UPDATE overhead SET bpf_ns = NULL"
 check "25 % is too much" bad overhead=bad "UPDATE overhead SET user_cpu_ns = 1000000000"
 check "2 % of stolen time limit it" limited stolen_time=note "UPDATE meta SET value = '1600000000' WHERE key = 'steal_ns'"
 check "20 % is too much" bad stolen_time=bad "UPDATE meta SET value = '16000000000' WHERE key = 'steal_ns'"

@@ -250,6 +250,37 @@ static void row_closes_the_open_interval_on_paper(void **state)
 	assert_int_equal(row.kernel_delay_ns, 200);
 }
 
+/* One that runs when it is first seen is queued by its account, until its next switch. */
+static void row_of_one_that_was_seen_first_while_it_ran_has_its_run(void **state)
+{
+	(void)state;
+	memset(&account, 0, sizeof(account));
+	account.exec_ns = 500;
+	ledger_begin(&account, STATE_RUNQ_PREEMPTED, STATE_CPU, 1000);
+	assert_true(ledger_copy(&account, &row, 2000));
+	ledger_copy_run(&account, &row, 1400);
+	assert_int_equal(row.ns[STATE_RUNQ_PREEMPTED], 100);
+	assert_int_equal(row.ns[STATE_CPU], 900);
+	assert_int_equal(row.kernel_delay_ns, 100);
+	assert_int_equal(parts(row.ns), row.end_ns - row.begin_ns);
+	/* Nor more than there is, nor where it has not run or is asleep. */
+	assert_true(ledger_copy(&account, &row, 2000));
+	ledger_copy_run(&account, &row, 9000);
+	assert_int_equal(row.ns[STATE_RUNQ_PREEMPTED], 0);
+	assert_int_equal(row.ns[STATE_CPU], 1000);
+	assert_true(ledger_copy(&account, &row, 2000));
+	ledger_copy_run(&account, &row, 400);
+	assert_int_equal(row.ns[STATE_RUNQ_PREEMPTED], 1000);
+	/* What its next switch makes of it is what was told. */
+	wait_for(STATE_BLOCKED_POLL, 0, 1400, 2000);
+	assert_int_equal(account.ns[STATE_RUNQ_PREEMPTED], 100);
+	assert_int_equal(account.ns[STATE_CPU], 900);
+	woken(7, WAKER_THREAD, 2100);
+	assert_true(ledger_copy(&account, &row, 2300));
+	ledger_copy_run(&account, &row, 1500);
+	assert_int_equal(row.ns[STATE_RUNQ_WOKEN], 200);
+}
+
 /* The kernel counts it when it ends, which may be in a later file of the recording. */
 static void row_has_what_has_passed_of_a_wait_for_a_cpu(void **state)
 {
@@ -472,6 +503,8 @@ int main(void)
 		cmocka_unit_test_setup(missed_switch_out_leaves_the_rest_unattributed, start),
 		cmocka_unit_test_setup(clock_that_is_behind_moves_nothing, start),
 		cmocka_unit_test_setup(row_closes_the_open_interval_on_paper, start),
+		cmocka_unit_test_setup(row_of_one_that_was_seen_first_while_it_ran_has_its_run,
+				       start),
 		cmocka_unit_test_setup(row_has_what_has_passed_of_a_wait_for_a_cpu, start),
 		cmocka_unit_test_setup(row_that_is_being_written_is_refused, start),
 		cmocka_unit_test_setup(each_thing_waited_for_is_a_cause, start),

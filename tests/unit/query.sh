@@ -78,6 +78,37 @@ check "shares of a service are 100 %" answers "$server" "SELECT round(sum(share_
 check "tables of a part are a part too" answers "$server@1s-2s" "SELECT count(*), min(window) FROM losses_by_window" 1,1
 check "and steps of that time" answers "$server@1s-2s" "SELECT count(*) FROM steps" 1
 check "a part where nothing is, is said" says 1 "no window" "$DWELL" query "$server@100s-" "SELECT 1"
+# Thread 1 waits throughout and moves in the first and the last of five windows: its silence is one row. Thread 2 stands
+# for three that ran; thread 3 had a name for its wait that was taken back.
+sql "$dir/silent.dwell" "$(cat tests/sessions/schema.sql)
+	INSERT INTO meta VALUES ('schema', 'dwell.session/1'), ('started_ns', '1000000000'), ('window_ns', '1000000000');
+	INSERT INTO windows VALUES (0, 1000000000, 2000000000), (1, 2000000000, 3000000000), (2, 3000000000, 4000000000),
+		(3, 4000000000, 5000000000), (4, 5000000000, 6000000000);
+	INSERT INTO threads (id, tid, begin_ns, end_ns, comm, threads) VALUES (1, 1, 999999000, 6000000000, 'waits', 1),
+		(2, 0, 0, 3000000000, 'sum', 3), (3, 3, 1000000000, 2000000000, 'lock', 1);
+	INSERT INTO ledger (window, thread, state, object, holder, waker, ns, count) VALUES (0, 1, 16, 0, 0, 0, 1000001000, 1),
+		(3, 1, 16, 0, 0, 0, 3000000000, 0), (4, 1, 16, 0, 0, 0, 1000000000, 0), (2, 2, 1, 0, 0, 0, 3000000000, 3),
+		(0, 3, 17, 0, 0, 0, 1000000000, 1), (0, 3, 17, 0, 0, 0, -1000000000, -1), (0, 3, 10, 7, 0, 0, 1000000000, 1)"
+spread() {
+	answers "$1" "SELECT window, threads, time_ns FROM states_over_time WHERE state = (SELECT name FROM states WHERE id = 16)" \
+		"0,1.0,1000001000
+1,1.0,1000000000
+2,1.0,1000000000
+3,1.0,1000000000
+4,1.0,1000000000"
+}
+check "a wait without rows is in each window that it covers" spread "$dir/silent.dwell"
+cp "$dir/silent.dwell" "$dir/steps.dwell"
+sql "$dir/steps.dwell" "DELETE FROM ledger; INSERT INTO window_sums VALUES (0, 16, 1000001000, 1, 0), (1, 16, 0, 0, 1000000000),
+	(4, 16, 1000000000, 0, -1000000000), (2, 1, 3000000000, 3, 0); INSERT INTO meta VALUES ('sums.window_sums', '0')"
+check "also by the sums of a long session" spread "$dir/steps.dwell"
+check "also in a part" answers "$dir/silent.dwell@3s-4s" "SELECT window, time_ns FROM states_over_time" 3,1000000000
+check "a sum of threads stays in its window" answers "$dir/silent.dwell" \
+	"SELECT window, threads FROM states_over_time WHERE state = (SELECT name FROM states WHERE id = 1)" 2,3.0
+check "a name that was taken back is no state of its thread" answers "$dir/silent.dwell" \
+	"SELECT count(*) FROM ledger_by_state WHERE state = (SELECT name FROM states WHERE id = 17)" 0
+check "a holder that is not known has no name" answers "$dir/silent.dwell" \
+	"SELECT waiter_comm, holder, holder_comm FROM lock_waits" "lock,0,"
 sql "$dir/stacks.dwell" "INSERT INTO stacks VALUES (-77, -77, 1, 1); INSERT INTO samples (window, pid, kind, state, stack, count, weight_ns)
 	VALUES (0, 1, 0, 1, -77, 1, 9000000000)"
 check "a stack that leads to itself ends" answers "$stacks" "SELECT count(*) FROM stack_texts WHERE stack = -77" 1
@@ -99,6 +130,8 @@ check "nor where they are not complete" answers "$dir/run.dwell" "SELECT sum(tim
 odd="SELECT process, pid, 1.5 AS half, NULL AS none, x'00ff' AS bytes, pid FROM thread_names WHERE pid = 900"
 check "JSON has numbers as numbers, and no name twice" \
 	sh -c "'$DWELL' query --json '$server' \"$odd\" | jq -e '.[0] == {process: \"\\u001b[31mred\\n\", pid: 900, half: 1.5, none: null, bytes: \"00ff\", pid_2: 900}'"
+check "also where the number is a name, too" \
+	sh -c "'$DWELL' query --json '$server' 'SELECT 1 AS a, 2 AS a_2, 3 AS a' | jq -e '.[0] == {a: 1, a_2: 2, a_3: 3}'"
 check "JSON of no rows is an empty array" sh -c "'$DWELL' query --json '$server' 'SELECT 1 WHERE 0' | jq -e '. == []'"
 csv_is_right() {
 	"$DWELL" query --csv "$server" "$odd" | python3 -c '

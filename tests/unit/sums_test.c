@@ -202,6 +202,78 @@ static void sums_of_other_rows_are_not_used(void **state)
 	end(&rig);
 }
 
+/* --- by windows --- */
+
+#define WINDOWS	  200
+#define WINDOW_NS 1000
+
+static const struct table_sums moves_sums = {
+	.table = {.name = "moves_sums",
+		  .columns = "window INTEGER, state INTEGER, ns INTEGER, count INTEGER, "
+			     "steps INTEGER"},
+	.keys = 1U << 0 | 1U << 1,
+	.sums = 1U << 2 | 1U << 3,
+	.max = 50,
+	.window_ns = WINDOW_NS,
+};
+
+static const struct table moves = {
+	.name = "moves",
+	.columns = "window INTEGER, state INTEGER, ns INTEGER, count INTEGER",
+	.width = 4,
+};
+
+static void move(struct rig *rig, s64 window, s64 state, s64 ns, s64 count)
+{
+	const struct cell cells[] = {cell_number((u64)window), cell_number((u64)state),
+				     cell_number((u64)ns), cell_number((u64)count)};
+
+	assert_int_equal(sums_add(rig->sums, rig->db, cells), SQLITE_OK);
+}
+
+/* Each is by itself what its windows have; a sum of many threads (it counts) is in its own. */
+static void a_silence_is_in_all_windows_that_it_covers(void **state)
+{
+	static s64 truth[WINDOWS + 1];
+	struct rig rig = start();
+	char sql[256];
+
+	(void)state;
+	run(&rig, "CREATE TABLE moves_sums (window INTEGER, state INTEGER, ns INTEGER, "
+		  "count INTEGER, steps INTEGER)");
+	sums_free(rig.sums);
+	rig.sums = sums_new(&moves, &moves_sums);
+	for (s64 i = 0; i < ROWS; i++) {
+		s64 window = i * WINDOWS / ROWS, length = i % 7 ? 1 : 2 + i % 50;
+		s64 sign = i % 49 ? 1 : -1; /* some are taken back */
+
+		if (i % 11 == 0) {
+			move(&rig, window, 1, 5 * WINDOW_NS, 5);
+			truth[window] += 5 * WINDOW_NS;
+			continue;
+		}
+		move(&rig, window, 1, sign * length * WINDOW_NS, 0);
+		if (length > window + 1) { /* nothing was before the first window */
+			for (s64 w = 0; w <= window; w++)
+				truth[w] += sign * length * WINDOW_NS / (window + 1);
+			truth[window] += sign * length * WINDOW_NS -
+					 sign * length * WINDOW_NS / (window + 1) * (window + 1);
+			continue;
+		}
+		for (s64 w = window - length + 1; w <= window; w++)
+			truth[w] += sign * WINDOW_NS;
+	}
+	assert_int_equal(sums_finish(rig.sums, rig.db), SQLITE_OK);
+	for (int w = 0; w < WINDOWS; w++) {
+		snprintf(sql, sizeof(sql),
+			 "SELECT (SELECT total(ns) FROM moves_sums WHERE window = %d) + "
+			 "(SELECT total(steps) FROM moves_sums WHERE window <= %d)",
+			 w, w);
+		assert_int_equal(number(&rig, sql), truth[w]);
+	}
+	end(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +281,7 @@ int main(void)
 		cmocka_unit_test(more_keys_than_fit_are_written_on_the_way),
 		cmocka_unit_test(there_are_none_where_they_save_nothing),
 		cmocka_unit_test(a_long_text_ends_them),
+		cmocka_unit_test(a_silence_is_in_all_windows_that_it_covers),
 		cmocka_unit_test(sums_of_other_rows_are_not_used),
 	};
 

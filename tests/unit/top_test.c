@@ -72,7 +72,7 @@ static int set_up(void **state)
 	add_process(1, "db", "database.service");
 	add_process(2, "web", "");
 	add_process(3, "idler", "");
-	model_end_window(&model, false);
+	model_end_window(&model, 0);
 	return 0;
 }
 
@@ -190,7 +190,7 @@ static void a_silent_thread_waits_on_as_it_did(void **state)
 	(void)state;
 	begin(1);
 	spend(20, STATE_CPU_USER, NS_PER_S, true);
-	model_end_window(&model, false);
+	model_end_window(&model, 0);
 	rows = rows_of(&options);
 	assert_int_equal(rows.count, 4);
 	for (size_t i = 0; i < rows.count; i++)
@@ -206,7 +206,7 @@ static void a_thread_of_a_missed_window_waits_as_that_says(void **state)
 	(void)state;
 	begin(2);
 	model_add_missed(&model, &cause, 1);
-	model_end_window(&model, false);
+	model_end_window(&model, 0);
 	assert_int_equal(model_thread(&model, 20)->ns[STATE_BLOCKED_LOCK], NS_PER_S);
 	assert_int_equal(model_thread(&model, 20)->ns[STATE_CPU_USER], 0);
 }
@@ -217,10 +217,10 @@ static void an_ended_thread_is_forgotten_after_its_last_window(void **state)
 	begin(1);
 	spend(20, STATE_CPU_USER, NS_PER_MS, true);
 	model_thread(&model, 20)->is_dead = true;
-	model_end_window(&model, false);
+	model_end_window(&model, 0);
 	assert_int_equal(model_thread(&model, 20)->ns[STATE_CPU_USER], NS_PER_MS);
 	begin(2);
-	model_end_window(&model, false);
+	model_end_window(&model, 0);
 	assert_null(model_thread(&model, 20));
 }
 
@@ -233,16 +233,32 @@ static void a_thread_that_has_vanished_is_not_shown_for_ever(void **state)
 	(void)state;
 	((struct model_process *)hash_find(&model.processes, key))->has_ended = true;
 	begin(1);
-	model_end_window(&model, false);
+	model_end_window(&model, 0);
 	begin(2);
 	assert_null(model_thread(&model, 10));
 	assert_non_null(model_thread(&model, 20));
 	spend(20, STATE_CPU_USER, NS_PER_S, true);
-	model_end_window(&model, true);
+	model_end_window(&model, 2);
 	begin(3);
 	assert_non_null(model_thread(&model, 20));
 	assert_null(model_thread(&model, 30));
-	model_end_window(&model, false);
+	model_end_window(&model, 0);
+}
+
+/* The screen was paused: the rows of the file's first window are read with those of a later one. */
+static void a_thread_that_ended_during_a_pause_is_not_shown(void **state)
+{
+	const struct model_cause cause = {.thread = 20, .state = STATE_BLOCKED_LOCK, .ns = 5};
+
+	(void)state;
+	begin(40);
+	model_add_missed(&model, &cause, 30);
+	spend(10, STATE_BLOCKED_DISK, NS_PER_S, true);
+	model_end_window(&model, 30);
+	assert_true(model_thread(&model, 30)->is_dead);
+	assert_false(model_thread(&model, 20)->is_dead);
+	assert_false(model_thread(&model, 10)->is_dead);
+	assert_int_equal(model_thread(&model, 20)->ns[STATE_BLOCKED_LOCK], NS_PER_S);
 }
 
 /* --- bars --- */
@@ -367,6 +383,24 @@ static void keys_sort_filter_open_and_go_back(void **state)
 	assert_int_equal(view_press(&view, &model, &live, 'q'), VIEW_QUIT);
 }
 
+static void backspace_removes_one_character_of_a_filter(void **state)
+{
+	(void)state;
+	press('/');
+	press(0xe9); /* two bytes */
+	press('a');
+	assert_string_equal(view.options.filter, "\xc3\xa9"
+						 "a");
+	press(VIEW_KEY_BACK);
+	assert_string_equal(view.options.filter, "\xc3\xa9");
+	press(0x1f4c8); /* four */
+	assert_string_equal(view.options.filter, "\xc3\xa9\xf0\x9f\x93\x88");
+	press(VIEW_KEY_BACK);
+	press(VIEW_KEY_BACK);
+	press(VIEW_KEY_BACK);
+	assert_string_equal(view.options.filter, "");
+}
+
 static void the_cursor_follows_its_line(void **state)
 {
 	(void)state;
@@ -409,9 +443,11 @@ int main(void)
 		TEST(a_thread_of_a_missed_window_waits_as_that_says),
 		TEST(an_ended_thread_is_forgotten_after_its_last_window),
 		TEST(a_thread_that_has_vanished_is_not_shown_for_ever),
+		TEST(a_thread_that_ended_during_a_pause_is_not_shown),
 		TEST(bars_sum_up_to_their_width),
 		TEST(a_hostile_name_cannot_move_the_cursor),
 		TEST(keys_sort_filter_open_and_go_back),
+		TEST(backspace_removes_one_character_of_a_filter),
 		TEST(the_cursor_follows_its_line),
 		TEST(any_size_can_be_drawn),
 	};
