@@ -45,58 +45,117 @@ static const char *name_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static int write_session(struct report_options *options, const struct files *files,
-			 const char *path, bool is_baseline, bool is_last)
+/* One of the page's sessions. */
+struct side {
+	const char *path;
+	struct report_options options;
+	struct files files;
+	bool is_baseline, opens, closes;
+};
+
+static int open_files(struct side *side)
+{
+	return session_open_files(side->path, &side->files.db_fd, &side->files.wal_fd);
+}
+
+static void close_files(const struct side *side)
+{
+	if (side->files.db_fd >= 0)
+		close(side->files.db_fd);
+	if (side->files.wal_fd >= 0)
+		close(side->files.wal_fd);
+}
+
+static int write_session(struct side *side)
 {
 	const struct reading reading = {
-		.files = *files,
-		.path = path,
-		.page = {.options = options,
-			 .file = name_of(path),
-			 .is_baseline = is_baseline,
-			 .opens = !is_baseline,
-			 .closes = is_last},
+		.files = side->files,
+		.path = side->path,
+		.page = {.options = &side->options,
+			 .file = name_of(side->path),
+			 .is_baseline = side->is_baseline,
+			 .opens = side->opens,
+			 .closes = side->closes},
 	};
 
-	return reader_process_run(write_inside, &reading, files->db_fd, files->wal_fd,
-				  &options->debuginfod);
+	return reader_process_run(write_inside, &reading, side->files.db_fd, side->files.wal_fd,
+				  &side->options.debuginfod);
 }
 
-/* Of the other session all is shown: times and ids mean something else there. */
-static struct report_options for_baseline(const struct report_options *options)
+/* Names mean the same in another session; ids and times do not. */
+static struct report_options for_baseline(const struct html_page *page)
 {
-	struct report_options all = *options;
+	struct report_options options = *page->options;
 
-	all.part = (struct session_part){.kernel = options->part.kernel};
-	return all;
+	options.part.pid_count = options.part.tid_count = 0;
+	options.part.from_ns = page->baseline_from_ns;
+	options.part.to_ns = page->baseline_to_ns;
+	return options;
 }
 
-int write_html(const char *html, struct report_options *options, const char *session,
-	       const char *baseline)
+/* EXIT_OVER is a page too: what opened it says that a limit was exceeded. */
+static bool is_page(int status)
 {
-	struct report_options other = for_baseline(options);
-	_cleanup_close_ int db_fd = -1, wal_fd = -1, other_db_fd = -1, other_wal_fd = -1;
+	return status == EXIT_OK || status == EXIT_OVER;
+}
+
+static int write_sides(const struct html_page *page, struct side *session, struct side *baseline)
+{
+	int opened = page->open ? page->open(page->context) : EXIT_OK, status;
+
+	if (!is_page(opened))
+		return opened;
+	status = write_session(session);
+	if (status == EXIT_OK && baseline->path) {
+		status = write_session(baseline);
+		if (status != EXIT_OK)
+			log_error("no page was written: its baseline %s cannot be shown",
+				  baseline->path);
+	}
+	return status == EXIT_OK ? opened : status;
+}
+
+static int write_file(const struct html_page *page, struct side *session, struct side *baseline)
+{
 	_cleanup_free_ char *temporary = NULL;
-	int status;
+	int status, closed;
+
+	if (strcmp(page->file, "-") != 0 && export_output_open(page->file, &temporary))
+		return EXIT_FAILED;
+	status = write_sides(page, session, baseline);
+	if (!temporary)
+		return status;
+	closed = export_output_close(temporary, page->file, is_page(status) ? EXIT_OK : status);
+	return closed == EXIT_OK ? status : closed;
+}
+
+int write_html(const struct html_page *page)
+{
+	struct side session = {.path = page->session,
+			       .options = *page->options,
+			       .files = {-1, -1},
+			       .opens = !page->open,
+			       .closes = !page->baseline};
+	struct side baseline = {.path = page->baseline,
+				.options = for_baseline(page),
+				.files = {-1, -1},
+				.is_baseline = true,
+				.closes = true};
+	int status = EXIT_FAILED;
 
 	if (!page_is_built_in()) {
 		log_error("this dwell was built without the page of --html: build it where npm is "
 			  "installed (make), or from a release's tarball, which has the page");
 		return EXIT_UNSUPPORTED;
 	}
-	if (!strcmp(html, "-") && isatty(STDOUT_FILENO)) {
+	if (!strcmp(page->file, "-") && isatty(STDOUT_FILENO)) {
 		log_error("the page is no text for a terminal, and stdout is one: name a file with "
 			  "--html FILE");
 		return EXIT_USAGE;
 	}
-	if (session_open_files(session, &db_fd, &wal_fd) ||
-	    (baseline && session_open_files(baseline, &other_db_fd, &other_wal_fd)))
-		return EXIT_FAILED;
-	if (strcmp(html, "-") != 0 && export_output_open(html, &temporary))
-		return EXIT_FAILED;
-	status = write_session(options, &(struct files){db_fd, wal_fd}, session, false, !baseline);
-	if (status == EXIT_OK && baseline)
-		status = write_session(&other, &(struct files){other_db_fd, other_wal_fd}, baseline,
-				       true, true);
-	return temporary ? export_output_close(temporary, html, status) : status;
+	if (!open_files(&session) && (!baseline.path || !open_files(&baseline)))
+		status = write_file(page, &session, &baseline);
+	close_files(&session);
+	close_files(&baseline);
+	return status;
 }

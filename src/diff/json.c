@@ -6,7 +6,7 @@
 
 #include "../model/profile.h"
 #include "../model/view.h"
-#include "diff.h"
+#include "show.h"
 
 static json_t *real_or_null(double value)
 {
@@ -60,14 +60,23 @@ static void add_thread(json_t *json, const struct diff_line *line)
 				      : json_null());
 }
 
+/* As sentences name it. */
+static json_t *label_of(const struct diff *diff, const struct diff_line *line)
+{
+	char label[SHOW_LABEL_BYTES];
+
+	show_label(diff, line, label, sizeof(label));
+	return json_string(label);
+}
+
 static json_t *json_line(const struct diff *diff, const struct diff_line *line)
 {
 	bool is_series = line->key.table == DIFF_COUNT || line->key.table == DIFF_LATENCY;
 	json_t *json = json_pack(
-		"{s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "table",
-		diff_table_names[line->key.table], "measure", diff_measure_names[line->key.measure],
-		"unit", unit_name(line), "is_per_work", !diff_is_value(line), "name",
-		text_or_null(diff, line->key.name), "signal",
+		"{s:s, s:o, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "table",
+		diff_table_names[line->key.table], "label", label_of(diff, line), "measure",
+		diff_measure_names[line->key.measure], "unit", unit_name(line), "is_per_work",
+		!diff_is_value(line), "name", text_or_null(diff, line->key.name), "signal",
 		is_series ? text_or_null(diff, line->key.service) : json_null(), "service",
 		is_series ? json_null() : text_or_null(diff, line->key.service), "process",
 		text_or_null(diff, line->key.process), "module",

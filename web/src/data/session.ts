@@ -342,6 +342,20 @@ export class Session {
 		);
 	}
 
+	/** Who has the same names in another session; null: nobody, or it is not certain who of several. */
+	twin(other: Session, subject: Subject): Subject | null {
+		if (subject.kind === "host" || subject.kind === "thread") return subject.kind === "host" ? subject : null;
+		const group = subject.kind === "group" ? subject.index : this.process.group[subject.index];
+		const same = (name: "service" | "comm", index: number) =>
+			other.text(other.group[name][index]) === this.text(this.group[name][group]);
+		for (let index = 0; index < other.count("group"); index++) {
+			if (!same("service", index) || !same("comm", index)) continue;
+			const isOne = this.group.processes[group] === 1 && other.group.processes[index] === 1;
+			return subject.kind === "group" || isOne ? { kind: "group", index } : null;
+		}
+		return null;
+	}
+
 	// --- time -----------------------------------------------------------------------------
 
 	/** The buckets [from, to) of the selected window. */
