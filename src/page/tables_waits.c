@@ -1,47 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Waits: their causes, the chains behind them, who ran instead, locks with waiters and holders. */
+/* Waits: their causes, who ran instead, locks with waiters and holders. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "../base/cleanup.h"
-#include "../report/finding.h"
 #include "../report/format.h"
 #include "table.h"
-
-int tables_chains(struct table_list *list)
-{
-	enum { THREAD, STATE, NS, ALIKE, ALIKE_NS, TEXT };
-	static const struct table_column columns[] = {
-		[THREAD] = {"thread", "", TABLE_THREAD},
-		[STATE] = {"state", "", TABLE_STATE},
-		[NS] = {"ns", "waited", TABLE_NS},
-		[ALIKE] = {"alike", "threads alike", TABLE_COUNT},
-		[ALIKE_NS] = {"alike_ns", "they waited", TABLE_NS},
-		[TEXT] = {"text", "what was behind it", TABLE_TEXT},
-	};
-	struct page_table table = {
-		.id = "chains",
-		.tab = "waits",
-		.title = "Chains",
-		.about = "a wait, who held it up, what that thread did meanwhile, and "
-			 "who held that up; the longest",
-		.columns = columns,
-		.column_count = ARRAY_SIZE(columns)};
-	const struct findings *findings = list->data->digest->findings;
-
-	table_begin(list, &table);
-	for (size_t i = 0; i < findings->chain_count && table_row(&table); i++) {
-		const struct chain *chain = &findings->chains[i];
-
-		table_at(&table, THREAD, list->data->thread_at[chain->thread]);
-		table_number(&table, STATE, chain->state);
-		table_number(&table, NS, (s64)chain->ns);
-		table_number(&table, ALIKE, (s64)chain->alike);
-		table_number(&table, ALIKE_NS, (s64)chain->alike_ns);
-		table_text(&table, TEXT, chain->sentence);
-	}
-	return table_end(list, &table);
-}
 
 static int by_ns(const void *a, const void *b)
 {

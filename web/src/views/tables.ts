@@ -2,6 +2,7 @@
 //
 // Tables of the report, as dwell wrote them: one renderer for all. A view is a list of the tabs whose tables it shows.
 // Rows whose subjects lie outside the selected one are left out; times are of the whole session, which is stated.
+import { cellsOf } from "../data/cells";
 import type { TableColumn, TableData } from "../data/head";
 import type { Session } from "../data/session";
 import { bucketsIn } from "../data/time_grid";
@@ -16,16 +17,8 @@ const NUMBERS = new Set(["ns", "bytes", "count", "percent", "rate", "share", "ti
 /** Half of a window that a click on a moment selects. */
 const AROUND_NS = 2e9;
 
-/** The values of a column; texts may be indices into the strings (`key$`), as in column sets. */
-function valuesOf(session: Session, table: TableData, column: TableColumn): (number | string | null)[] {
-	const plain = table.rows[column.key];
-	if (plain) return plain;
-	const indexed = table.rows[`${column.key}$`];
-	return indexed ? indexed.map((index) => (index === null ? null : session.text(Number(index)))) : [];
-}
-
 function columnOf(session: Session, table: TableData, column: TableColumn, store: SelectionStore): Column {
-	const values = valuesOf(session, table, column);
+	const values = cellsOf(session, table, column.key);
 	if (column.subject) {
 		const kind = column.subject;
 		const subject = (row: number): Subject | null => {
@@ -118,9 +111,9 @@ export function showTable(
 	const subjects = data.columns.filter((column) => column.subject);
 	const kinds = subjects.map((column) => ({
 		kind: column.subject as Subject["kind"],
-		values: valuesOf(session, data, column),
+		values: cellsOf(session, data, column.key),
 	}));
-	const rows = data.columns.length ? valuesOf(session, data, data.columns[0]).length : 0;
+	const rows = data.columns.length ? cellsOf(session, data, data.columns[0].key).length : 0;
 	const isFiltered = selection.subject.kind !== "host" && kinds.length > 0;
 	const include = isFiltered
 		? (row: number) =>
