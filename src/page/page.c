@@ -10,11 +10,11 @@
 #include "../diff/diff.h"
 #include "../store/process_filter.h"
 #include "data.h"
+#include "ledger_time.h"
 #include "sample_rows.h"
 #include "stack_tree.h"
 #include "subjects.h"
 #include "template.h"
-#include "ledger_time.h"
 
 /* Where the data goes in the page that web/ builds. */
 #define MARKER "<!-- dwell-data -->"

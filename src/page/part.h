@@ -21,7 +21,7 @@
 
 struct part {
 	struct memory_stream base64; /* its text is complete after part_end() */
-	bool is_omitted; /* by its writer: the page has no such part */
+	bool is_omitted;	     /* by its writer: the page has no such part */
 	/* while it is written */
 	z_stream zip;
 	bool is_open;

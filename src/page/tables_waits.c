@@ -143,6 +143,9 @@ int tables_rivals(struct table_list *list)
 	return table_end(list, &table);
 }
 
+#define LOCKS_MAX 200000
+#define HOLDS_MAX 400000 /* by lock and holder */
+
 /* A lock of a process: who waited for it, and who held it meanwhile. Opens with its key. */
 struct lock {
 	u64 object;
@@ -270,14 +273,17 @@ int tables_locks(struct table_list *list)
 	const struct digest *digest = list->data->digest;
 	struct hash locks, holds;
 
-	hash_init(&locks, sizeof(struct lock), __builtin_offsetof(struct lock, ns), 200000);
-	hash_init(&holds, sizeof(struct held), __builtin_offsetof(struct held, ns), 400000);
+	hash_init(&locks, sizeof(struct lock), __builtin_offsetof(struct lock, ns), LOCKS_MAX);
+	hash_init(&holds, sizeof(struct held), __builtin_offsetof(struct held, ns), HOLDS_MAX);
 	table_begin(list, &table);
 	for (size_t i = 0; !table.err && i < digest->causes.count; i++) {
 		const struct cause *cause = hash_item(&digest->causes, i);
 
-		if (is_lock(cause) && digest_shows(digest, &digest->threads[cause->thread]) &&
-		    !hash_is_full(&locks) && !hash_is_full(&holds))
+		if (!is_lock(cause) || !digest_shows(digest, &digest->threads[cause->thread]))
+			continue;
+		if (hash_is_full(&locks) || hash_is_full(&holds))
+			table.left_out++;
+		else
 			table.err = add_lock(digest, cause, &locks, &holds);
 	}
 	find_holders(&locks, &holds);

@@ -283,6 +283,8 @@ await check("at 390 pixels nothing sticks out of the page", async () => {
 
 // --- names that are markup ----------------------------------------------------------------------
 
+const MADE_BY_NAMES = "#page img, #page script, #page iframe, #page svg, #page a";
+
 await check("names that are markup are shown as text, and nothing runs", async () => {
 	const { page: bad, complaints: said } = await open(hostile);
 	for (const tab of await bad.locator("[role=tab]").all()) {
@@ -290,13 +292,13 @@ await check("names that are markup are shown as text, and nothing runs", async (
 		await settle(bad);
 	}
 	await openTab(bad, "flame");
-	const seen = await bad.evaluate(() => ({
+	const seen = await bad.evaluate((all) => ({
 		text:
 			document.body.textContent.includes("<img src=x onerror=") &&
 			document.body.textContent.includes("<script>"),
-		made: document.querySelectorAll("#page img, #page script, #page iframe, #page svg, #page a").length,
+		made: document.querySelectorAll(all).length,
 		ran: Boolean(window.dwellWasHere),
-	}));
+	}), MADE_BY_NAMES);
 	await bad.close();
 	if (!seen.text) return "the names are not shown";
 	if (seen.made || seen.ran) return `made ${seen.made} elements, ran: ${seen.ran}`;
@@ -320,8 +322,6 @@ await check("the page's policy stops a script that got in all the same", async (
 });
 
 // --- a comparison, and chains -------------------------------------------------------------------
-
-const MADE_BY_NAMES = "#page img, #page script, #page iframe, #page svg, #page a";
 
 await check("a comparison: what changed comes first, and the flame graph is against the baseline", async () => {
 	const { page: two, complaints: said } = await open(diff);

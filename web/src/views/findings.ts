@@ -97,17 +97,9 @@ function entry(finding: Finding, number: number, store: SelectionStore): HTMLEle
 	return h(
 		"li",
 		{
-			class: `finding ${severity(finding.severity)}${number >= SHOWN ? " late" : ""}${number >= PRINTED ? " unprinted" : ""}`,
+			class: `finding ${finding.severity}${number >= SHOWN ? " late" : ""}${number >= PRINTED ? " unprinted" : ""}`,
 		},
 		sentence,
 		finding.action ? h("p", { class: "action" }, finding.action) : null,
 	);
-}
-
-function severity(name: string): string {
-	return /^(problem|critical|error)$/.test(name)
-		? "problem"
-		: /^(warning|notice)$/.test(name)
-			? "warning"
-			: "info";
 }

@@ -249,7 +249,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		const from = begin ? ` from ${moment(begin, 1e8)} on` : "";
 		const who = subject.kind === "host" ? "" : `${baseline.name(subject)} in `;
 		const differs =
-			(shown ?? "") === (session.head.session.shown ?? "")
+			shown === session.head.session.shown
 				? ""
 				: `, of which ${shown || "all processes"} ${shown ? "is" : "are"} compared`;
 		return `against ${who}the baseline, ${file} (${longDuration(length)}${from}${differs}), for each second; ${duration(comparison.onlyBase)} for each second of the baseline is in stacks that are not here`;
@@ -443,5 +443,4 @@ export const flameView: View = {
 	id: "flame",
 	title: "Flame graph",
 	open,
-	emptyText: "No stacks in this session.",
 };

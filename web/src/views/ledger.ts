@@ -60,6 +60,7 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 		},
 		"kernel threads",
 	);
+	const who = h("p", { class: "note" });
 	const legendBox = h("div", {});
 	const summary = h("p", { class: "note", id: "ledger-summary" });
 	const rowsBox = h("div", { class: "ledger-rows" });
@@ -77,6 +78,7 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 			busy.element,
 			kernel,
 		),
+		who,
 		areas.element,
 		legendBox,
 		summary,
@@ -379,6 +381,17 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 		return index.subarray(low, end);
 	}
 
+	/** What the path's process is: program, container, pod, cgroup, user; empty if it has none. */
+	function identity(steps: Subject[]): string {
+		const process = steps.find(({ kind }) => kind === "process");
+		if (!process) return "";
+		const texts = (["exe", "container", "pod", "cgroup", "user"] as const).map((key) => {
+			const text = session.text(session.process[key][process.index]);
+			return text && (key === "exe" ? text : `${key} ${text}`);
+		});
+		return texts.filter(Boolean).join(" · ");
+	}
+
 	function drawPath(selection: Selection): void {
 		const steps = session.path(selection.subject);
 		fill(
@@ -396,6 +409,8 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 				return i ? [h("span", { class: "soft", "aria-hidden": "true" }, " › "), item] : [item];
 			}),
 		);
+		who.textContent = identity(steps);
+		who.hidden = !who.textContent;
 	}
 
 	function draw(selection: Selection): void {

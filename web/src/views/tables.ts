@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables of the report, as dwell wrote them: one renderer for all. A view is a list of the tabs whose tables it shows.
+// Tables of the report, as dwell wrote them: one renderer for all.
 // Rows whose subjects lie outside the selected one are left out; times are of the whole session, which is stated.
 import { cellsOf } from "../data/cells";
 import type { TableColumn, TableData } from "../data/head";
@@ -156,6 +156,13 @@ function sentence(text: string): string {
 	return !text || /[.!?:]$/.test(text) ? begun : `${begun}.`;
 }
 
+/** Tables do not follow the window, which is said where one is selected. */
+export function wholeNote(selection: Selection): HTMLElement | null {
+	return selection.window
+		? h("p", { class: "note" }, "Tables are of the whole session, not of the window.")
+		: null;
+}
+
 const OPENED = 4;
 
 /** Tables one below the other. The first ones are open; the others are made when they are opened. */
@@ -166,10 +173,7 @@ export function tableList(
 	selection: Selection,
 	opened: Set<string>,
 ): HTMLElement[] {
-	const note =
-		selection.window && tables.length
-			? h("p", { class: "note" }, "Tables are of the whole session, not of the window.")
-			: null;
+	const note = tables.length ? wholeNote(selection) : null;
 	const list = tables.map((data, i) => {
 		if (i < OPENED || tables.length <= OPENED + 1)
 			return showTable(session, store, data, selection).element;
@@ -195,15 +199,14 @@ export function tableList(
 	return note ? [note, ...list] : list;
 }
 
-/** A view of all tables of some tabs. */
-export function tablesView(id: string, title: string, tabs: readonly string[], emptyText: string): View {
+/** A view of all tables of a tab. */
+export function tablesView(id: string, title: string): View {
 	return {
 		id,
 		title,
-		emptyText,
 		async open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 			const { session, store } = page;
-			const tables = (await session.loadTables()).filter((table) => tabs.includes(table.tab));
+			const tables = (await session.loadTables()).filter((table) => table.tab === id);
 			if (tables.some((table) => table.columns.some((column) => column.unit === "node")))
 				await session.loadStacks();
 			if (!tables.length) return null;

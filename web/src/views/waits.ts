@@ -80,7 +80,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		const waker = (row: number) =>
 			ends.waker[row] >= 0
 				? names(ends.waker[row])
-				: (session.head.contexts?.[ends.context[row]] ?? "(not known)");
+				: (session.head.contexts[ends.context[row]] ?? "(not known)");
 		const state = (row: number) =>
 			session.head.states.find((entry) => entry.id === ends.state[row])?.name ?? "";
 		const columns: Column[] = [
@@ -162,5 +162,4 @@ export const waitsView: View = {
 	id: "waits",
 	title: "Waits & chains",
 	open,
-	emptyText: "No waits that another thread ended.",
 };
