@@ -180,6 +180,15 @@ else
 	echo "ok - the page that npm built # SKIP this dwell is built without it"
 fi
 
+groups_by_user() {
+	exits 0 "$any_page" report --group-by user --html "$dir/users.html" "$dir/server.dwell" &&
+		tests/page_check.py "$dir/users.html" "$dir/server.dwell" && tests/page_parts.py "$dir/users.html" subjects >"$dir/subjects" &&
+		[ "$(tests/page_parts.py "$dir/users.html" head | jq -r .session.group_by)" = user ] &&
+		[ "$(jq -r '.groups.service[]' "$dir/subjects" | LC_ALL=C sort -u)" = "$("$DWELL" report --json --kernel --group-by user "$dir/server.dwell" |
+			jq -r '.groups[].name' | LC_ALL=C sort -u)" ]
+}
+check "--group-by is what the page groups by, as in JSON" groups_by_user
+
 shows_filter() {
 	"$any_page" report --comm server --html "$dir/filtered.html" "$dir/signals.dwell" &&
 		[ "$(tests/page_parts.py "$dir/filtered.html" head | jq -r .session.shown)" = "comm server" ]

@@ -22,6 +22,8 @@ export interface Line {
 	service: string | null;
 	process: string | null;
 	module: string | null;
+	/** Of samples. */
+	kind: "cpu" | "blocked" | null;
 	a: number;
 	b: number;
 	effect: number;

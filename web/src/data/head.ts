@@ -56,6 +56,7 @@ export interface Head {
 		command: string | null;
 		filter: string | null;
 		shown: string;
+		group_by: string;
 		note: string | null;
 		labels: Record<string, string> | null;
 	};

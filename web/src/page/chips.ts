@@ -34,7 +34,7 @@ export class Chips {
 			list.push(chip(text, () => store.change({ window: null })));
 		}
 		if (subject.kind !== "host") {
-			const kind = subject.kind === "group" ? "service" : subject.kind;
+			const kind = subject.kind === "group" ? session.head.session.group_by : subject.kind;
 			list.push(chip(`${kind} ${session.name(subject)}`, () => store.change({ subject: HOST })));
 		}
 		if (states.length) {

@@ -4,7 +4,7 @@
 // first, and all lines that were tested. A click on a name selects it in B: everything below follows.
 import { onsets, ownerOf, type Comparison, type Line, type Run, type Verdict } from "../data/comparison";
 import { change, count, duration, inUnit, moment, percent, roundPercent, unbroken } from "../format";
-import type { Change, Selection } from "../selection";
+import type { Change, Selection, Subject } from "../selection";
 import { Choice, fill, h } from "../ui/dom";
 import { Table, type Column } from "../ui/table";
 import type { Page } from "./view";
@@ -52,20 +52,39 @@ function methodText({ method, runs }: Comparison): string {
 	return `Changed${beyond}; unchanged: within ${limit(method.bound)}; MDE: the change that is found in 4 of 5 cases. ${runsText}`;
 }
 
-/** What a click on a line's name selects: a state of a service, a service, or a name to search for. */
-function selectionOf({ session }: Page, line: Line): Change | null {
-	const state = session.head.states.find((entry) => entry.name === line.name);
-	const isOfGroup = line.table === "process" || line.table === "thread";
-	const groups = Array.from({ length: isOfGroup ? session.count("group") : 0 }, (_, index) => index);
-	const group = groups.find(
+/** The one group of B that has the line's names; null if there are none, or several. */
+function groupOf({ session }: Page, line: Line): Subject | null {
+	const isOfAll = line.table === "service";
+	const found = Array.from({ length: session.count("group") }, (_, index) => index).filter(
 		(index) =>
-			session.text(session.group.comm[index]) === (line.process ?? "") &&
-			session.text(session.group.service[index]) === (line.service ?? ""),
+			session.text(session.group.service[index]) === (line.service ?? "") &&
+			(isOfAll || session.text(session.group.comm[index]) === (line.process ?? "")),
 	);
-	if (group !== undefined)
-		return { subject: { kind: "group", index: group }, states: state ? [state.id] : [] };
-	if (state && line.table === "ledger") return { states: [state.id] };
-	return line.table === "function" && line.name ? { search: line.name } : null;
+	return found.length === 1 ? { kind: "group", index: found[0] } : null;
+}
+
+/** What a click on a line's name selects: a state, a service, or a function in the flame graph of its kind. */
+function selectionOf(page: Page, line: Line): Change | null {
+	const state = page.session.head.states.find((entry) => entry.name === line.name);
+	const states = state && line.table !== "thread" ? [state.id] : [];
+	switch (line.table) {
+		case "ledger":
+			return { states };
+		case "service":
+		case "process":
+		case "thread": {
+			const subject = groupOf(page, line);
+			return subject && { subject, states };
+		}
+		case "function":
+		case "stack": {
+			// Of a stack, whose functions have " < " between them, the innermost one.
+			const search = line.name?.split(" < ")[0];
+			return search ? { search, tab: "", options: { flame: line.kind, zoom: null } } : null;
+		}
+		default:
+			return null;
+	}
 }
 
 function lineColumns(page: Page, lines: Line[]): Column[] {

@@ -31,12 +31,13 @@ const ROWS_SHOWN = 10;
 
 export function ledger(root: HTMLElement, page: Page): Renderer {
 	const { session, store } = page;
+	const groupBy = session.head.session.group_by;
 	const areas = new Areas(innerWidth < 600 ? 190 : 250, (window) => store.change({ window }));
 	const path = h("nav", { class: "path", "aria-label": "Subject" });
 	const level = new Choice(
 		"Rows",
 		[
-			["group", "service"],
+			["group", groupBy],
 			["process", "process"],
 			["thread", "thread"],
 		],
@@ -228,7 +229,7 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 		};
 		const columns: Column[] = [
 			{
-				title: rowLevel === "group" ? "service" : rowLevel,
+				title: rowLevel === "group" ? groupBy : rowLevel,
 				isNumber: false,
 				className: "name",
 				value: (row) => session.name(subjectAt(row)),
@@ -298,7 +299,7 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 			},
 		];
 		const table = new Table({
-			caption: "Where the time went, by " + (rowLevel === "group" ? "service" : rowLevel),
+			caption: "Where the time went, by " + (rowLevel === "group" ? groupBy : rowLevel),
 			columns,
 			rows,
 			sort: selection.states.length ? 3 : 2,
