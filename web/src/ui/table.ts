@@ -30,6 +30,8 @@ export interface TableOptions {
 	/** Whether a row is in the selection; missing: all are. */
 	include?: (row: number) => boolean;
 	search?: string;
+	/** What a search finds besides the texts of the cells. */
+	alsoSearched?: (row: number) => string;
 	/** The column that the rows are sorted by at first; none keeps the order of the data. */
 	sort?: number;
 	maxHeight?: number;
@@ -127,15 +129,17 @@ export class Table {
 	}
 
 	private arrange(): void {
-		const { columns, rows, include, search } = this.options;
+		const { columns, rows, include, search, alsoSearched } = this.options;
 		const needle = (search ?? "").toLowerCase();
+		const finds = (text: string | undefined) => Boolean(text?.toLowerCase().includes(needle));
 		const kept = new Int32Array(rows);
 		let size = 0;
 		for (let row = 0; row < rows; row++) {
 			if (include && !include(row)) continue;
 			if (
 				needle &&
-				!columns.some((column) => !column.isNumber && column.text(row).toLowerCase().includes(needle))
+				!columns.some((column) => !column.isNumber && finds(column.text(row))) &&
+				!finds(alsoSearched?.(row))
 			)
 				continue;
 			kept[size++] = row;

@@ -304,6 +304,7 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 			rows,
 			sort: selection.states.length ? 3 : 2,
 			search: selection.search,
+			alsoSearched: (row) => identity(subjectAt(row)),
 			maxHeight: expanded ? 560 : ROWS_SHOWN * 28 + 30,
 			include: (row) =>
 				shown[row] > 0 &&
@@ -382,9 +383,9 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 		return index.subarray(low, end);
 	}
 
-	/** What the path's process is: program, container, pod, cgroup, user; empty if it has none. */
-	function identity(steps: Subject[]): string {
-		const process = steps.find(({ kind }) => kind === "process");
+	/** What the process of a subject is: program, container, pod, cgroup, user; empty for services and the host. */
+	function identity(subject: Subject): string {
+		const process = session.path(subject).find(({ kind }) => kind === "process");
 		if (!process) return "";
 		const texts = (["exe", "container", "pod", "cgroup", "user"] as const).map((key) => {
 			const text = session.text(session.process[key][process.index]);
@@ -410,7 +411,7 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 				return i ? [h("span", { class: "soft", "aria-hidden": "true" }, " › "), item] : [item];
 			}),
 		);
-		who.textContent = identity(steps);
+		who.textContent = identity(selection.subject);
 		who.hidden = !who.textContent;
 	}
 
