@@ -12,30 +12,25 @@
 #include "export_output.h"
 #include "reader_process.h"
 
-struct files {
-	int db_fd, wal_fd;
-};
-
-struct reading {
-	struct files files;
+/* One of the page's sessions. */
+struct side {
 	const char *path;
+	struct report_options options;
+	int db_fd, wal_fd;
 	struct page_session page; /* but the database */
 };
 
-static int write_inside(const void *context)
+static int open_files(struct side *side)
 {
-	const struct reading *reading = context;
-	struct page_session page = reading->page;
-	struct session *session;
-	int err = session_open_fds(reading->files.db_fd, reading->files.wal_fd, reading->path,
-				   &session);
+	return session_open_files(side->path, &side->db_fd, &side->wal_fd);
+}
 
-	if (err)
-		return EXIT_FAILED;
-	page.db = session_db(session);
-	err = html_page_write(&page, stdout);
-	session_close(session);
-	return err ? EXIT_FAILED : EXIT_OK;
+static void close_files(const struct side *side)
+{
+	if (side->db_fd >= 0)
+		close(side->db_fd);
+	if (side->wal_fd >= 0)
+		close(side->wal_fd);
 }
 
 static const char *name_of(const char *path)
@@ -45,40 +40,26 @@ static const char *name_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* One of the page's sessions. */
-struct side {
-	const char *path;
-	struct report_options options;
-	struct files files;
-	bool is_baseline, opens, closes;
-};
-
-static int open_files(struct side *side)
+static int write_inside(const void *context)
 {
-	return session_open_files(side->path, &side->files.db_fd, &side->files.wal_fd);
-}
+	const struct side *side = context;
+	struct page_session page = side->page;
+	struct session *session;
+	int err = session_open_fds(side->db_fd, side->wal_fd, side->path, &session);
 
-static void close_files(const struct side *side)
-{
-	if (side->files.db_fd >= 0)
-		close(side->files.db_fd);
-	if (side->files.wal_fd >= 0)
-		close(side->files.wal_fd);
+	if (err)
+		return EXIT_FAILED;
+	page.db = session_db(session);
+	page.options = &side->options;
+	page.file = name_of(side->path);
+	err = html_page_write(&page, stdout);
+	session_close(session);
+	return err ? EXIT_FAILED : EXIT_OK;
 }
 
 static int write_session(struct side *side)
 {
-	const struct reading reading = {
-		.files = side->files,
-		.path = side->path,
-		.page = {.options = &side->options,
-			 .file = name_of(side->path),
-			 .is_baseline = side->is_baseline,
-			 .opens = side->opens,
-			 .closes = side->closes},
-	};
-
-	return reader_process_run(write_inside, &reading, side->files.db_fd, side->files.wal_fd,
+	return reader_process_run(write_inside, side, side->db_fd, side->wal_fd,
 				  &side->options.debuginfod);
 }
 
@@ -133,14 +114,14 @@ int write_html(const struct html_page *page)
 {
 	struct side session = {.path = page->session,
 			       .options = *page->options,
-			       .files = {-1, -1},
-			       .opens = !page->open,
-			       .closes = !page->baseline};
+			       .db_fd = -1,
+			       .wal_fd = -1,
+			       .page = {.opens = !page->open, .closes = !page->baseline}};
 	struct side baseline = {.path = page->baseline,
 				.options = for_baseline(page),
-				.files = {-1, -1},
-				.is_baseline = true,
-				.closes = true};
+				.db_fd = -1,
+				.wal_fd = -1,
+				.page = {.is_baseline = true, .closes = true}};
 	int status = EXIT_FAILED;
 
 	if (!page_is_built_in()) {
