@@ -34,7 +34,7 @@ has() {
 		diff = json.load(open(sys.argv[2]))
 		a, b = page_parts.parts(sys.argv[1], "baseline."), page_parts.parts(sys.argv[1])
 		text = open(sys.argv[1], encoding="utf-8").read()
-		assert eval(sys.argv[3]), [part["head"]["session"] for part in (a, b)]
+		assert eval("(" + sys.argv[3] + ")"), [part["head"]["session"] for part in (a, b)]
 	END
 }
 

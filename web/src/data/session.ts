@@ -64,6 +64,8 @@ export class Session {
 	readonly host: StateRows;
 	readonly threadGroup: Int32Array;
 	readonly durationNs: number;
+	/** What the page is of, in words. */
+	readonly whole: "session" | "part";
 	/** Where the part of the session that the page has begins and ends. */
 	readonly span: readonly [number, number];
 	readonly groups: StateRows;
@@ -109,6 +111,7 @@ export class Session {
 		this.isCpu = new Uint8Array(this.states);
 		for (const state of head.states) if (state.kind === "cpu") this.isCpu[state.id] = 1;
 		this.durationNs = head.session.duration_ns;
+		this.whole = head.session.is_slice ? "part" : "session";
 		this.span = [head.session.begin_ns, head.session.begin_ns + this.durationNs];
 		this.threadGroup = Int32Array.from(
 			this.thread.process ?? [],

@@ -12,7 +12,7 @@ import { h } from "../ui/dom";
 import { swatch } from "./legend";
 
 const DRAWN = 5;
-const PARTS_NAMED = 3;
+const PARTS_NAMED = 4;
 const BAR_WIDTH = 188;
 const BAR_HEIGHT = 8;
 const UNKNOWN = FAMILIES.findIndex(({ id }) => id === "unattributed");
@@ -44,7 +44,7 @@ function partLine(session: Session, { what, state, ns, isFollowed }: Part, all: 
 		"li",
 		{ class: isFollowed ? "followed" : null, title: `${percent(ns / all)} of ${duration(all)}` },
 		swatch(familyOf(session, state)),
-		h("span", {}, what),
+		h("span", { class: "chain-what" }, what),
 		time,
 	);
 }
@@ -65,7 +65,7 @@ function linkBox(session: Session, store: SelectionStore, link: Link): HTMLEleme
 			"ul",
 			{},
 			...named.map((part) => partLine(session, part, link.ns)),
-			rest > 0 ? h("li", {}, h("span", {}, "other"), h("span", { class: "chain-time" }, duration(rest))) : null,
+			rest > 0 ? h("li", {}, h("span", { class: "chain-what" }, "other"), h("span", { class: "chain-time" }, duration(rest))) : null,
 		),
 	);
 }
@@ -78,7 +78,7 @@ function chainRow(session: Session, store: SelectionStore, chain: Chain): HTMLEl
 		"li",
 		{ class: "chain-box waiter" },
 		h("p", {}, threadName(session, store, chain.thread, ""), h("span", { class: "chain-time" }, duration(chain.ns))),
-		h("ul", {}, h("li", { class: "followed" }, swatch(familyOf(session, chain.state)), h("span", {}, `waited for ${chain.what}`))),
+		h("ul", {}, h("li", { class: "followed" }, swatch(familyOf(session, chain.state)), h("span", { class: "chain-what" }, `waited for ${chain.what}`))),
 		alike ? h("p", { class: "soft" }, alike) : null,
 	);
 	return h("ol", { class: "chain" }, waiter, ...chain.links.map((link) => linkBox(session, store, link)));

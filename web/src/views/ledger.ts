@@ -141,7 +141,7 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 		const marks = markLegend(session.head.marks);
 		const step = longDuration(stepOf(overTime(selection).edges));
 		summary.textContent =
-			`Height: threads on average, in steps of ${step}. ${selection.window ? `Window ${moment(selection.window[0], 1e8)} – ${moment(selection.window[1], 1e8)}, ` : "Whole session, "}` +
+			`Height: threads on average, in steps of ${step}. ${selection.window ? `Window ${moment(selection.window[0], 1e8)} – ${moment(selection.window[1], 1e8)}, ` : `Whole ${session.whole}, `}` +
 			`${longDuration(windowNs)}: ${duration(all)} of thread time, ${duration(busySum)} busy. ${stepNote(selection, overTime(selection).edges, "They")}${marks ? ` Marks: ${marks}.` : ""} Drag to select a window.`;
 	}
 

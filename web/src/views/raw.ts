@@ -57,7 +57,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		const chosen = tables.find((table) => table.id === selection.options.table);
 		pick.value = chosen?.id ?? "ledger";
 		const data = chosen ?? ledgerTable(session, selection);
-		fill(box, chosen ? wholeNote(selection) : null, showTable(session, store, data, selection, 600).element);
+		fill(box, chosen ? wholeNote(session, selection) : null, showTable(session, store, data, selection, 600).element);
 	};
 	return {
 		update(selection) {

@@ -157,9 +157,9 @@ function sentence(text: string): string {
 }
 
 /** Tables do not follow the window, which is said where one is selected. */
-export function wholeNote(selection: Selection): HTMLElement | null {
+export function wholeNote(session: Session, selection: Selection): HTMLElement | null {
 	return selection.window
-		? h("p", { class: "note" }, "Tables are of the whole session, not of the window.")
+		? h("p", { class: "note" }, `Tables are of the whole ${session.whole}, not of the window.`)
 		: null;
 }
 
@@ -173,7 +173,7 @@ export function tableList(
 	selection: Selection,
 	opened: Set<string>,
 ): HTMLElement[] {
-	const note = tables.length ? wholeNote(selection) : null;
+	const note = tables.length ? wholeNote(session, selection) : null;
 	const list = tables.map((data, i) => {
 		if (i < OPENED || tables.length <= OPENED + 1)
 			return showTable(session, store, data, selection).element;
