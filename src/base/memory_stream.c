@@ -48,7 +48,8 @@ int memory_stream_open(struct memory_stream *stream)
 {
 	*stream = (struct memory_stream){0};
 	if (!make_room(stream, 0))
-		stream->out = fopencookie(stream, "w", (cookie_io_functions_t){.write = write_bytes});
+		stream->out =
+			fopencookie(stream, "w", (cookie_io_functions_t){.write = write_bytes});
 	if (stream->out)
 		return 0;
 	memory_stream_free(stream);
