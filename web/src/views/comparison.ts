@@ -7,6 +7,7 @@ import { change, count, duration, inUnit, moment, percent, roundPercent, unbroke
 import type { Change, Selection, Subject } from "../selection";
 import { Choice, fill, h } from "../ui/dom";
 import { Table, type Column } from "../ui/table";
+import { sentence } from "./tables";
 import type { Page } from "./view";
 
 const VERDICTS: readonly [Verdict, string, string][] = [
@@ -254,7 +255,7 @@ export function comparisonSection(comparison: Comparison, page: Page): Section {
 					"ul",
 					{ class: "warnings" },
 					...warnings.map(({ is_refusal: isRefusal, text }) =>
-						h("li", {}, unbroken((isRefusal ? "Not fair, compared with --force: " : "") + text)),
+						h("li", {}, unbroken(sentence((isRefusal ? "not fair, compared with --force: " : "") + text))),
 					),
 				)
 			: null,

@@ -151,7 +151,8 @@ export function showTable(
 	return { element, table };
 }
 
-function sentence(text: string): string {
+/** A text that begins and ends as a sentence does. */
+export function sentence(text: string): string {
 	const begun = text.charAt(0).toUpperCase() + text.slice(1);
 	return !text || /[.!?:]$/.test(text) ? begun : `${begun}.`;
 }
