@@ -336,8 +336,8 @@ await check("a comparison: what changed comes first, and the flame graph is agai
 	const changed = await verdicts();
 	await two.click('.comparison .choice button:has-text("unchanged")');
 	const unchanged = await verdicts();
-	if (!changed.length || !changed.every((text) => text === "✱ changed")) return `changed: ${changed}`;
-	if (!unchanged.length || !unchanged.every((text) => text === "= unchanged")) return `unchanged: ${unchanged}`;
+	if (!changed.length || !changed.every((text) => text === "✱\u00a0changed")) return `changed: ${changed}`;
+	if (!unchanged.length || !unchanged.every((text) => text === "=\u00a0unchanged")) return `unchanged: ${unchanged}`;
 	await two.click('.comparison .choice button:has-text("all")');
 	await two.locator(".comparison td.name button").first().click();
 	if (!/lines=all/.test(await fragment(two)) || !/(of=group-|states=|search=)/.test(await fragment(two)))

@@ -101,7 +101,7 @@ export function chainsPicture(
 		h(
 			"p",
 			{ class: "note" },
-			"The thread on the left waited; each box to the right is the thread that held up the one before it, and what it did meanwhile. The next box explains the line in bold.",
+			"The first thread waited; each next box is the thread that held up the one before it, and what it did meanwhile. The line in bold is what the next box explains.",
 			left > 0 ? ` ${count(left)} more in the table below.` : "",
 		),
 		...all.slice(0, DRAWN).map((chain) => chainRow(session, store, chain)),

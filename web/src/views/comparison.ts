@@ -113,8 +113,7 @@ function lineColumns(page: Page, lines: Line[]): Column[] {
 	});
 	const inLine = (value: number, line: Line) => inUnit(value, line.unit);
 	return [
-		text("verdict", ({ verdict }) => `${VERDICTS.find(([id]) => id === verdict)?.[1] ?? ""} ${verdict}`, {
-			className: "verdict-cell",
+		text("verdict", ({ verdict }) => `${VERDICTS.find(([id]) => id === verdict)?.[1] ?? ""}\u00a0${verdict}`, {
 			hint: (row) => reasonText(lines[row]),
 		}),
 		text("table", (line) => line.table),
