@@ -237,10 +237,13 @@ static int compare(const void *context)
 		err = diff_judge(&diff);
 	if (err == -EPERM && diff.is_refused)
 		tell_refusal(&diff);
-	if (!err)
+	if (!err) {
 		err = options->html	   ? html_page_open(&diff, stdout)
 		      : options->diff.json ? diff_print_json(&diff, stdout)
 					   : diff_print_text(&diff, stdout);
+		if (err == -ENOMEM)
+			log_error("not enough memory to print the comparison");
+	}
 	status = err ? EXIT_FAILED : diff.worse ? EXIT_OVER : EXIT_OK;
 	if (!err && diff.worse)
 		log_info("%zu changed line%s got worse by more than %g %%", diff.worse,

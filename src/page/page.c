@@ -185,8 +185,6 @@ int html_page_open(const struct diff *diff, FILE *out)
 		print_opening(marker, out);
 		print_part("", "diff", part, out);
 	}
-	if (err == -ENOMEM)
-		log_error("not enough memory for the comparison's part of the page");
 	if (part)
 		part_free(part);
 	free(part);

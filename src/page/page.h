@@ -26,7 +26,8 @@ bool page_is_built_in(void);
 /* 0 or -errno, told. */
 int html_page_write(const struct page_session *session, FILE *out);
 
-/* Opens a page with a comparison, which the sessions that it is of follow: 0 or -errno, told. */
+/* Opens a page with a comparison, which the sessions that it is of follow: 0, -ENOMEM, or
+ * another -errno, told. */
 int html_page_open(const struct diff *diff, FILE *out);
 
 #endif
