@@ -10,7 +10,7 @@ import { defineConfig } from "vite";
 
 const hash = (text) => `'sha256-${createHash("sha256").update(text, "utf8").digest("base64")}'`;
 
-/** The script and the style of the bundle, put into index.html in place of its two markers. */
+/** The script and the style of the bundle, and the policy that names them, put into page.html in place of its markers. */
 function oneFile() {
 	return {
 		name: "one-file",

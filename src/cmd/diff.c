@@ -11,10 +11,12 @@
 #include "../base/log.h"
 #include "../base/text.h"
 #include "../diff/transfer.h"
+#include "../page/page.h"
 #include "../store/reader.h"
 #include "cmd.h"
 #include "reader_process.h"
 #include "session_options.h"
+#include "write_html.h"
 
 #define TOP_MAX 200
 
@@ -44,13 +46,15 @@ static const char usage[] =
 	"  --force          compare even where it is not fair\n"
 	"  --top N          show N rows of each table (default: by table)\n"
 	"  --json           print JSON (schema dwell.diff/1) to stdout\n"
+	"  --html FILE      write the comparison, and B against A, as one HTML page;\n"
+	"                   - is stdout\n"
 	"  --color WHEN     auto (default), always or never; NO_COLOR is honoured\n"
 	"  -v, --verbose    print more to stderr\n"
 	"  -q, --quiet      print errors only to stderr\n"
 	"  -h, --help       print this text\n"
 	"\n"
-	"Exit status: 0 ok, 3 --fail-over was exceeded, 64 wrong usage, 1 failed. It\n"
-	"needs no privilege.\n"
+	"Exit status: 0 ok, 3 --fail-over was exceeded, 64 wrong usage, 1 failed, 77\n"
+	"built without the page of --html. It needs no privilege.\n"
 	"\n"
 	"Examples:\n"
 	"  dwell diff before.dwell after.dwell\n"
@@ -68,6 +72,7 @@ struct options {
 	struct argument arguments[DIFF_RUNS_MAX];
 	size_t count;
 	int fds[2 * DIFF_RUNS_MAX + 1]; /* the last one of those that are there is the pipe */
+	const char *html;		/* writes this page; NULL: no */
 	bool help;
 };
 
@@ -82,6 +87,7 @@ static const struct option longs[] = {
 	{"verbose", no_argument, NULL, 'v'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"help", no_argument, NULL, 'h'},
+	{"html", required_argument, NULL, 'W'},
 	{0},
 };
 
@@ -145,6 +151,9 @@ static int parse_option(int option, struct options *options)
 		return 0;
 	case 'c':
 		return cmd_parse_color(optarg, &options->diff.color);
+	case 'W':
+		options->html = optarg;
+		return 0;
 	case 'h':
 		options->help = true;
 		return 0;
@@ -203,6 +212,10 @@ static int parse(int argc, char **argv, struct options *options)
 		err = parse_option(option, options);
 	if (err || options->help)
 		return err;
+	if (options->html && (options->diff.json || options->diff.top)) {
+		log_error("--html writes a page with all lines: leave out --json and --top");
+		return -EINVAL;
+	}
 	return parse_sessions(options, argc, argv, separator);
 }
 
@@ -318,9 +331,13 @@ static int compare(const void *context)
 	err = diff_judge(&diff);
 	if (err == -EPERM && diff.is_refused)
 		tell_refusal(&diff);
-	if (!err)
-		err = options->diff.json ? diff_print_json(&diff, stdout)
-					 : diff_print_text(&diff, stdout);
+	if (!err) {
+		err = options->html	   ? html_page_open(&diff, stdout)
+		      : options->diff.json ? diff_print_json(&diff, stdout)
+					   : diff_print_text(&diff, stdout);
+		if (err == -ENOMEM)
+			log_error("not enough memory to print the comparison");
+	}
 	status = err ? EXIT_FAILED : diff.worse ? EXIT_OVER : EXIT_OK;
 	if (!err && diff.worse)
 		log_info("%zu changed line%s got worse by more than %g %%", diff.worse,
@@ -377,6 +394,33 @@ static int run(struct options *options)
 	return status;
 }
 
+static int open_page(void *context)
+{
+	return run(context);
+}
+
+/* The comparison has all runs; behind it the page shows the first of B, against the first of A. */
+static int write_page(struct options *options)
+{
+	const struct argument *first[2] = {NULL, NULL};
+	struct report_options report = {0};
+
+	for (size_t i = options->count; i-- > 0;)
+		first[options->arguments[i].side] = &options->arguments[i];
+	report.part.from_ns = first[1]->from_ns;
+	report.part.to_ns = first[1]->to_ns;
+	return write_html(&(struct html_page){
+		.file = options->html,
+		.session = first[1]->path,
+		.options = &report,
+		.baseline = first[0]->path,
+		.baseline_from_ns = first[0]->from_ns,
+		.baseline_to_ns = first[0]->to_ns,
+		.open = open_page,
+		.context = options,
+	});
+}
+
 int cmd_diff(int argc, char **argv)
 {
 	static struct options options;
@@ -391,7 +435,7 @@ int cmd_diff(int argc, char **argv)
 		options.diff.columns = cmd_columns(&options.diff.whole);
 		options.diff.whole &= !options.diff.columns;
 		options.diff.run_count = options.count;
-		status = run(&options);
+		status = options.html ? write_page(&options) : run(&options);
 	}
 	for (size_t i = 0; i < options.count; i++)
 		free(options.arguments[i].path);

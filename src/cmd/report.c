@@ -60,7 +60,7 @@ static const char usage[] =
 	"                 names, for up to TIME in all (default 10s)\n"
 	"  --json         print JSON (schema dwell.report/1) to stdout\n"
 	"  --html FILE    write the report as one HTML page; - is stdout\n"
-	"  --baseline FILE  with --html: show the difference to this session\n"
+	"  --baseline FILE[@FROM-TO]  with --html: show the difference to this session\n"
 	"  --color WHEN   auto (default), always or never; NO_COLOR is honoured\n"
 	"  -v, --verbose  print what the servers of --debuginfod answered, too\n"
 	"  -q, --quiet    print errors only to stderr\n"
@@ -78,7 +78,8 @@ static const char usage[] =
 struct options {
 	struct report_options report;
 	const char *html; /* writes this page instead; NULL: no */
-	const char *baseline;
+	char *baseline;	  /* NULL: none; ours */
+	u64 baseline_from_ns, baseline_to_ns;
 	bool help;
 	char *path; /* without the slice; ours */
 };
@@ -215,8 +216,10 @@ static int parse_option(int option, struct options *options)
 		options->html = optarg;
 		return 0;
 	case 'B':
-		options->baseline = optarg;
-		return 0;
+		free(options->baseline);
+		options->baseline_from_ns = options->baseline_to_ns = 0;
+		return session_parse(optarg, &options->baseline, &options->baseline_from_ns,
+				     &options->baseline_to_ns);
 	case 'c':
 		return cmd_parse_color(optarg, &report->color);
 	}
@@ -285,8 +288,14 @@ static int read_session(struct options *options)
 	_cleanup_close_ int db_fd = -1, wal_fd = -1;
 
 	if (options->html)
-		return write_html(options->html, &options->report, options->path,
-				  options->baseline);
+		return write_html(&(struct html_page){
+			.file = options->html,
+			.session = options->path,
+			.options = &options->report,
+			.baseline = options->baseline,
+			.baseline_from_ns = options->baseline_from_ns,
+			.baseline_to_ns = options->baseline_to_ns,
+		});
 	if (session_open_files(options->path, &db_fd, &wal_fd))
 		return EXIT_FAILED;
 	return print_session(&options->report, options->path, db_fd, wal_fd, stdout);
@@ -299,16 +308,16 @@ int cmd_report(int argc, char **argv)
 
 	if (parse(argc, argv, &options)) {
 		fputs("Try 'dwell report --help'.\n", stderr);
-		free(options.path);
-		return EXIT_USAGE;
-	}
-	if (options.help) {
+		status = EXIT_USAGE;
+	} else if (options.help) {
 		fputs(usage, stdout);
-		return EXIT_OK;
+		status = EXIT_OK;
+	} else {
+		options.report.columns = cmd_columns(&options.report.whole);
+		options.report.session = options.path;
+		status = read_session(&options);
 	}
-	options.report.columns = cmd_columns(&options.report.whole);
-	options.report.session = options.path;
-	status = read_session(&options);
 	free(options.path);
+	free(options.baseline);
 	return status;
 }

@@ -7,7 +7,7 @@
 #include "../model/profile.h"
 #include "../model/view.h"
 #include "../store/process_filter.h"
-#include "diff.h"
+#include "show.h"
 
 static json_t *real_or_null(double value)
 {
@@ -48,27 +48,29 @@ static bool is_sampled(const struct diff_line *line)
 	return line->key.table == DIFF_FUNCTION || line->key.table == DIFF_STACK;
 }
 
-/* The two parts of a thread's line, of both sides. */
-static void add_thread(json_t *json, const struct diff_line *line)
+/* Of both sides, of a thread's line. */
+static json_t *sides_or_null(const struct diff_line *line, const double of[2])
 {
-	bool is_thread = line->key.table == DIFF_THREAD;
+	return line->key.table == DIFF_THREAD ? json_pack("[f, f]", of[0], of[1]) : json_null();
+}
 
-	json_object_set_new(json, "wait",
-			    is_thread ? json_pack("[f, f]", line->wait[0], line->wait[1])
-				      : json_null());
-	json_object_set_new(json, "cpu",
-			    is_thread ? json_pack("[f, f]", line->cpu[0], line->cpu[1])
-				      : json_null());
+/* As sentences name it. */
+static json_t *label_of(const struct diff *diff, const struct diff_line *line)
+{
+	char label[SHOW_LABEL_BYTES];
+
+	show_label(diff, line, label, sizeof(label));
+	return json_string(label);
 }
 
 static json_t *json_line(const struct diff *diff, const struct diff_line *line)
 {
 	bool is_series = line->key.table == DIFF_COUNT || line->key.table == DIFF_LATENCY;
 	json_t *json = json_pack(
-		"{s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "table",
-		diff_table_names[line->key.table], "measure", diff_measure_names[line->key.measure],
-		"unit", unit_name(line), "is_per_work", !diff_is_value(line), "name",
-		text_or_null(diff, line->key.name), "signal",
+		"{s:s, s:o, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "table",
+		diff_table_names[line->key.table], "label", label_of(diff, line), "measure",
+		diff_measure_names[line->key.measure], "unit", unit_name(line), "is_per_work",
+		!diff_is_value(line), "name", text_or_null(diff, line->key.name), "signal",
 		is_series ? text_or_null(diff, line->key.service) : json_null(), "service",
 		is_series ? json_null() : text_or_null(diff, line->key.service), "process",
 		text_or_null(diff, line->key.process), "module",
@@ -76,7 +78,7 @@ static json_t *json_line(const struct diff *diff, const struct diff_line *line)
 		is_sampled(line) ? json_string(profile_kind_name(line->key.kind)) : json_null());
 	json_t *numbers = json_pack(
 		"{s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:I, s:s, s:s, "
-		"s:o}",
+		"s:o, s:o, s:o}",
 		"a", line->rate[0], "b", line->rate[1], "effect", line->effect, "low", line->low,
 		"high", line->high, "relative", real_or_null(line->relative), "relative_low",
 		real_or_null(line->relative_low), "relative_high",
@@ -85,14 +87,15 @@ static json_t *json_line(const struct diff *diff, const struct diff_line *line)
 		line->bound, "p", line->p, "cost_ns", line->cost, "block_windows",
 		(json_int_t)line->block, "verdict", diff_verdict_names[line->verdict], "reason",
 		diff_reason_names[line->reason], "onset_s",
-		line->onset_s >= 0 ? json_real(line->onset_s) : json_null());
+		line->onset_s >= 0 ? json_real(line->onset_s) : json_null(), "wait",
+		sides_or_null(line, line->wait), "cpu", sides_or_null(line, line->cpu));
+	bool is_whole = json && numbers && !json_object_update(json, numbers);
 
-	if (json && numbers)
-		json_object_update(json, numbers);
-	if (json)
-		add_thread(json, line);
 	json_decref(numbers);
-	return json;
+	if (is_whole)
+		return json;
+	json_decref(json);
+	return NULL;
 }
 
 /* The array takes what was made; NULL is noted. */
@@ -140,7 +143,7 @@ int diff_print_json(const struct diff *diff, FILE *out)
 		return -ENOMEM;
 	}
 	/* In ASCII: what is in a name must not move a cursor, nor turn a line round. */
-	err = json_dumpf(all, out, JSON_INDENT(1) | JSON_ENSURE_ASCII) ? -EIO : 0;
+	err = json_dumpf(all, out, JSON_INDENT(1) | JSON_ENSURE_ASCII) ? -ENOMEM : 0;
 	fputc('\n', out);
 	json_decref(all);
 	return ferror(out) ? 0 : err; /* seen again when it is flushed */

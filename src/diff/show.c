@@ -107,7 +107,8 @@ static void cut_stack(char *name)
 		at[-3] = '\0';
 }
 
-void show_label(const struct diff *diff, const struct diff_line *line, char *buf, size_t size)
+static void write_label(const struct diff *diff, const struct diff_line *line, char *buf,
+			size_t size)
 {
 	const char *measure = diff_measure_names[line->key.measure];
 	char name[SHOWN_BYTES], of[3 * SHOWN_BYTES];
@@ -153,6 +154,15 @@ void show_label(const struct diff *diff, const struct diff_line *line, char *buf
 		break;
 	}
 	*buf = '\0';
+}
+
+/* Cut at a character's end: half of one is no UTF-8, and no JSON. */
+void show_label(const struct diff *diff, const struct diff_line *line, char *buf, size_t size)
+{
+	char label[SHOW_LABEL_BYTES];
+
+	write_label(diff, line, label, sizeof(label));
+	utf8_copy(buf, size, label, sizeof(label));
 }
 
 void show_short(const struct diff *diff, const struct diff_line *line, char *buf, size_t size)

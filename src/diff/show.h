@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a comparison writes its numbers and names. Owns nothing. Called by the text, and by the
- * sentences that text and JSON share. Names out of sessions are escaped here.
+ * How a comparison writes its numbers and names. Owns nothing. Called by text, JSON, and the
+ * sentences that both share. Names out of sessions are escaped here.
  */
 #ifndef DWELL_DIFF_SHOW_H
 #define DWELL_DIFF_SHOW_H
 
 #include "diff.h"
 
-#define SHOW_BYTES 64
+#define SHOW_BYTES	 64
+#define SHOW_LABEL_BYTES 4352 /* of the longest label */
 
 #define SHOW_VALUE(diff, line, value) show_value(diff, line, value, (char[SHOW_BYTES]){0})
 #define SHOW_PERCENT(share)	      show_percent(share, (char[SHOW_BYTES]){0})

@@ -27,8 +27,6 @@ struct buckets {
 	s64 left_value;	 /* sum of their first values */
 };
 
-#define BUCKETS_VALUES_MAX 4
-
 void buckets_init(struct buckets *buckets, size_t item_size, size_t value_count, size_t max_from,
 		  size_t limit, u32 window_count);
 /* Once there is one bucket, so many rows may be in it: more than the limit. */
@@ -76,7 +74,6 @@ struct grid {
 	u32 windows, window_count, bucket_count;
 	s64 *ns, *count; /* by line, then bucket */
 	u64 left_out;
-	s64 left_ns;
 };
 
 /* For so many lines at most: 0 or -ENOMEM. */

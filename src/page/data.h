@@ -57,9 +57,9 @@ struct page_limit {
 #define PAGE_LIMITS_MAX 32
 #define PAGE_TABS_MAX	32
 
-/* Processes of one name in one service, the kernel's own too; opens with its key. */
+/* Processes of one name in one service, or of one group of --group-by; opens with its key. */
 struct page_group {
-	u32 service, comm; /* names */
+	u32 service, comm; /* names; of --group-by the group's, and "kernel" or none */
 	/* the key ends here */
 	u32 processes, threads;
 	u32 kernel;

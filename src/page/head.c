@@ -9,6 +9,7 @@
 #include "../base/version.h"
 #include "../model/state.h"
 #include "../report/format.h"
+#include "../report/groups.h"
 #include "../report/json.h"
 #include "../report/verdict.h"
 #include "../store/process_filter.h"
@@ -56,6 +57,7 @@ static json_t *session(const struct page_data *data)
 		digest->is_slice, "is_killed", digest->is_killed);
 	char shown[2048];
 
+	json_object_set_new(object, "group_by", json_string(groups_by(digest)));
 	process_filter_text(&digest->options->part, shown, sizeof(shown));
 	json_object_set_new(object, "shown", json_string(shown));
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)

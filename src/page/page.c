@@ -6,13 +6,15 @@
 #include <string.h>
 
 #include "../base/log.h"
+#include "../base/memory_stream.h"
+#include "../diff/diff.h"
 #include "../store/process_filter.h"
 #include "data.h"
+#include "ledger_time.h"
 #include "sample_rows.h"
 #include "stack_tree.h"
 #include "subjects.h"
 #include "template.h"
-#include "ledger_time.h"
 
 /* Where the data goes in the page that web/ builds. */
 #define MARKER "<!-- dwell-data -->"
@@ -80,25 +82,39 @@ static int make_parts(struct page_data *data, const struct page_session *session
 	return err;
 }
 
-static void print_parts(const struct page_data *data, const char *prefix, FILE *out)
+static void print_part(const char *prefix, const char *name, const struct part *part, FILE *out)
 {
-	for (int i = 0; i < PART_COUNT; i++)
-		if (!data->parts[i].is_omitted)
-			fprintf(out, "<script type=\"text/plain\" data-part=\"%s%s\">%s</script>\n",
-				prefix, parts[i].name, data->parts[i].base64.text);
+	if (!part->is_omitted)
+		fprintf(out, "<script type=\"text/plain\" data-part=\"%s%s\">%s</script>\n", prefix,
+			name, part->base64.text);
+}
+
+/* Where the data goes in the page, or NULL, told. */
+static const char *find_marker(void)
+{
+	const char *marker = strstr(page_template(), MARKER);
+
+	if (!marker)
+		log_error("this dwell's page has no marker for data: build it again with npm");
+	return marker;
+}
+
+static void print_opening(const char *marker, FILE *out)
+{
+	fwrite(page_template(), 1, (size_t)(marker - page_template()), out);
 }
 
 static int print_page(const struct page_data *data, const struct page_session *session, FILE *out)
 {
-	const char *page = page_template(), *marker = strstr(page, MARKER);
+	const char *marker = find_marker();
 
-	if (!marker) {
-		log_error("this dwell's page has no marker for data: build it again with npm");
+	if (!marker)
 		return -EINVAL;
-	}
 	if (session->opens)
-		fwrite(page, 1, (size_t)(marker - page), out);
-	print_parts(data, session->is_baseline ? "baseline." : "", out);
+		print_opening(marker, out);
+	for (int i = 0; i < PART_COUNT; i++)
+		print_part(session->is_baseline ? "baseline." : "", parts[i].name, &data->parts[i],
+			   out);
 	if (session->closes)
 		fputs(marker + strlen(MARKER), out);
 	return 0;
@@ -135,5 +151,42 @@ int html_page_write(const struct page_session *session, FILE *out)
 	if (!err)
 		err = write_chosen(&chosen, out);
 	process_filter_free(&options.part);
+	return err;
+}
+
+/* As `dwell diff --json` prints it. */
+static int make_diff_part(const struct diff *diff, struct part *part)
+{
+	struct memory_stream json;
+	int err = memory_stream_open(&json), ended;
+
+	if (err)
+		return err;
+	err = diff_print_json(diff, json.out);
+	ended = memory_stream_end(&json);
+	err = err ? err : ended;
+	if (!err)
+		err = part_begin(part);
+	if (!err)
+		part_text(part, json.text);
+	if (!err)
+		err = part_end(part);
+	memory_stream_free(&json);
+	return err;
+}
+
+int html_page_open(const struct diff *diff, FILE *out)
+{
+	const char *marker = find_marker();
+	struct part *part = marker ? calloc(1, sizeof(*part)) : NULL;
+	int err = !marker ? -EINVAL : part ? make_diff_part(diff, part) : -ENOMEM;
+
+	if (!err) {
+		print_opening(marker, out);
+		print_part("", "diff", part, out);
+	}
+	if (part)
+		part_free(part);
+	free(part);
 	return err;
 }

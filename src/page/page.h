@@ -9,6 +9,8 @@
 
 #include "../report/report.h"
 
+struct diff;
+
 /* A session's data in a page: a page of two is written by two processes, one after the other. */
 struct page_session {
 	sqlite3 *db;
@@ -23,5 +25,9 @@ bool page_is_built_in(void);
 
 /* 0 or -errno, told. */
 int html_page_write(const struct page_session *session, FILE *out);
+
+/* Opens a page with a comparison, which the sessions that it is of follow: 0, -ENOMEM, or
+ * another -errno, told. */
+int html_page_open(const struct diff *diff, FILE *out);
 
 #endif

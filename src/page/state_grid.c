@@ -66,7 +66,6 @@ int state_grid_add(struct grid *grid, const struct grid_line *line, u32 first, u
 		return -ENOMEM;
 	if (!found) {
 		grid->left_out++;
-		add(&grid->left_ns, ns);
 		return 0;
 	}
 	cells = grid->ns +
@@ -162,10 +161,7 @@ struct grid_row *state_grid_rows(struct grid *grid, size_t limit, size_t *ret_co
 	}
 	if (used)
 		qsort(rows, used, sizeof(*rows), compare_rows);
-	for (; used > limit; used--) {
-		grid->left_out++;
-		add(&grid->left_ns, rows[used - 1].ns);
-	}
-	*ret_count = used;
+	*ret_count = used < limit ? used : limit;
+	grid->left_out += used - *ret_count;
 	return rows;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "../base/cleanup.h"
+#include "../report/groups.h"
 #include "../store/query.h"
 
 /* What the digest lacks of a process; opens with its key. */
@@ -144,6 +145,20 @@ static bool has_shown(const struct digest *digest, const struct process *process
 	return false;
 }
 
+/* The page leaves out groups of the kernel's own processes: others do not share one with them. */
+static struct page_group *add_group(struct page_data *data, const struct process *process)
+{
+	char name[DIGEST_TEXT];
+
+	if (!data->digest->options->group_by)
+		return hash_add(&data->groups, &(u32[]){page_name(data, process->service),
+							page_name(data, process->comm)});
+	groups_name(data->digest, process, name, sizeof(name));
+	return hash_add(&data->groups,
+			&(u32[]){page_name(data, name),
+				 page_name(data, process->is_kernel ? "kernel" : "")});
+}
+
 static int place_group(struct page_data *data, size_t index)
 {
 	const struct process *process = &data->digest->processes[index];
@@ -152,8 +167,7 @@ static int place_group(struct page_data *data, size_t index)
 	data->group_at[index] = PAGE_NONE;
 	if (!has_shown(data->digest, process))
 		return 0;
-	group = hash_add(&data->groups, &(u32[]){page_name(data, process->service),
-						 page_name(data, process->comm)});
+	group = add_group(data, process);
 	if (!group)
 		return -ENOMEM;
 	group->processes++;

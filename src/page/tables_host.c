@@ -9,6 +9,9 @@
 #include "../report/stacks.h"
 #include "table.h"
 
+#define CALL_SUMS_MAX 400000 /* by process and name */
+#define FUNCTIONS_MAX 1000000
+
 /* Calls of a process of one name; opens with its key. */
 struct call_sum {
 	u32 process, call;
@@ -23,9 +26,9 @@ static int calls_by_total(const void *a, const void *b)
 	return x->total_ns > y->total_ns ? -1 : x->total_ns < y->total_ns;
 }
 
-static int sum_calls(const struct digest *digest, struct hash *sums)
+static int sum_calls(const struct digest *digest, struct hash *sums, u64 *left_out)
 {
-	for (size_t i = 0; i < digest->calls.count && !hash_is_full(sums); i++) {
+	for (size_t i = 0; i < digest->calls.count; i++) {
 		const struct call *call = hash_item(&digest->calls, i);
 		const struct thread *thread = &digest->threads[call->thread];
 		struct call_sum *sum;
@@ -33,8 +36,12 @@ static int sum_calls(const struct digest *digest, struct hash *sums)
 		if (!digest_shows(digest, thread))
 			continue;
 		sum = hash_add(sums, &(u32[]){thread->process, call->call});
-		if (!sum)
+		if (!sum && !hash_is_full(sums))
 			return -ENOMEM;
+		if (!sum) {
+			++*left_out;
+			continue;
+		}
 		sum->count += call->count;
 		sum->failed += call->failed;
 		sum->cpu_ns += call->cpu_ns;
@@ -66,9 +73,9 @@ int tables_calls(struct table_list *list)
 	const struct digest *digest = list->data->digest;
 	struct hash sums;
 
-	hash_init(&sums, sizeof(struct call_sum), 2 * sizeof(u32), 400000);
+	hash_init(&sums, sizeof(struct call_sum), 2 * sizeof(u32), CALL_SUMS_MAX);
 	table_begin(list, &table);
-	table.err = sum_calls(digest, &sums);
+	table.err = sum_calls(digest, &sums, &table.left_out);
 	for (size_t i = 0; i < sums.count; i++) {
 		const struct call_sum *sum = hash_item(&sums, i);
 		char name[64];
@@ -190,7 +197,7 @@ int tables_functions(struct table_list *list)
 	struct hash hots;
 	int err = 0;
 
-	hash_init(&hots, sizeof(struct hot), 2 * sizeof(u32), 1000000);
+	hash_init(&hots, sizeof(struct hot), 2 * sizeof(u32), FUNCTIONS_MAX);
 	for (size_t i = 0; !err && i < count; i++) {
 		whole_ns[groups[i].kind % PROFILE_KINDS] += groups[i].sum.weight_ns;
 		err = add_group(profile, &groups[i], &hots);

@@ -110,15 +110,20 @@ static int write_list(struct table_list *list, const struct measured *of, size_t
 	const struct list_rows *rows = &of->lists[index];
 	struct table_column columns[SIGNALS_COLUMNS_MAX];
 	char heads[SIGNALS_COLUMNS_MAX][LIST_HEAD_BYTES], id[ID_BYTES], title[TEXT_BYTES];
+	char about[TEXT_BYTES + 64];
 	struct page_table table = {.id = id,
 				   .tab = table_tab_of(of->name),
 				   .title = title,
-				   .about = view->about,
+				   .about = about,
 				   .columns = columns,
 				   .column_count = rows->column_count};
 
 	snprintf(id, sizeof(id), "%s.list.%s", of->name, view->name);
 	snprintf(title, sizeof(title), "%s: %s", of->name, view->name);
+	snprintf(about, sizeof(about), "%s", view->about);
+	if (rows->is_cut) /* how many more there are, nobody counted */
+		format_add(about, sizeof(about), "; the session has more than %zu of them",
+			   rows->row_count);
 	for (size_t c = 0; c < rows->column_count; c++) {
 		list_head(rows->columns[c], heads[c], sizeof(heads[c]));
 		columns[c] = (struct table_column){rows->columns[c], heads[c], unit_of(rows, c)};
@@ -127,7 +132,6 @@ static int write_list(struct table_list *list, const struct measured *of, size_t
 	for (size_t i = 0; i < rows->row_count; i++)
 		if (table_row(&table))
 			fill_row(&table, rows->rows[i]);
-	table.left_out += rows->is_cut; /* how many more, nobody counted */
 	return table_end(list, &table);
 }
 

@@ -164,12 +164,12 @@ static void merge(struct hist *to, const struct hist *from)
 	to->sum = sum; /* which does not turn round */
 }
 
-static int find_disks(const struct measured *of, struct hash *disks)
+static int find_disks(const struct measured *of, struct hash *disks, u64 *left_out)
 {
 	int queue = signals_kind(of->view, "queue"), service = signals_kind(of->view, "service"),
 	    total = signals_kind(of->view, "total");
 
-	for (size_t i = 0; i < of->row_count && !hash_is_full(disks); i++) {
+	for (size_t i = 0; i < of->row_count; i++) {
 		const struct series_row *row = of->rows[i];
 		int kind = row->key.kind;
 		struct disk *disk;
@@ -178,8 +178,12 @@ static int find_disks(const struct measured *of, struct hash *disks)
 		    (kind != queue && kind != service && kind != total))
 			continue;
 		disk = hash_add(disks, &(u64[]){row->key.object, row->key.detail});
-		if (!disk)
+		if (!disk && !hash_is_full(disks))
 			return -ENOMEM;
+		if (!disk) {
+			++*left_out;
+			continue;
+		}
 		merge(kind == queue	? &disk->queue
 		      : kind == service ? &disk->service
 					: &disk->total,
@@ -278,7 +282,7 @@ int tables_disks(struct table_list *list)
 			continue;
 		hash_init(&disks, sizeof(struct disk), 2 * sizeof(u64), DISKS_MAX);
 		table_begin(list, &table);
-		table.err = find_disks(of, &disks);
+		table.err = find_disks(of, &disks, &table.left_out);
 		if (disks.count)
 			qsort(disks.items, disks.count, sizeof(struct disk), disks_by_time);
 		for (size_t d = 0; d < disks.count; d++)

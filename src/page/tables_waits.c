@@ -1,47 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Waits: their causes, the chains behind them, who ran instead, locks with waiters and holders. */
+/* Waits: their causes, who ran instead, locks with waiters and holders. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "../base/cleanup.h"
-#include "../report/finding.h"
 #include "../report/format.h"
 #include "table.h"
-
-int tables_chains(struct table_list *list)
-{
-	enum { THREAD, STATE, NS, ALIKE, ALIKE_NS, TEXT };
-	static const struct table_column columns[] = {
-		[THREAD] = {"thread", "", TABLE_THREAD},
-		[STATE] = {"state", "", TABLE_STATE},
-		[NS] = {"ns", "waited", TABLE_NS},
-		[ALIKE] = {"alike", "threads alike", TABLE_COUNT},
-		[ALIKE_NS] = {"alike_ns", "they waited", TABLE_NS},
-		[TEXT] = {"text", "what was behind it", TABLE_TEXT},
-	};
-	struct page_table table = {
-		.id = "chains",
-		.tab = "waits",
-		.title = "Chains",
-		.about = "a wait, who held it up, what that thread did meanwhile, and "
-			 "who held that up; the longest",
-		.columns = columns,
-		.column_count = ARRAY_SIZE(columns)};
-	const struct findings *findings = list->data->digest->findings;
-
-	table_begin(list, &table);
-	for (size_t i = 0; i < findings->chain_count && table_row(&table); i++) {
-		const struct chain *chain = &findings->chains[i];
-
-		table_at(&table, THREAD, list->data->thread_at[chain->thread]);
-		table_number(&table, STATE, chain->state);
-		table_number(&table, NS, (s64)chain->ns);
-		table_number(&table, ALIKE, (s64)chain->alike);
-		table_number(&table, ALIKE_NS, (s64)chain->alike_ns);
-		table_text(&table, TEXT, chain->sentence);
-	}
-	return table_end(list, &table);
-}
 
 static int by_ns(const void *a, const void *b)
 {
@@ -179,6 +143,9 @@ int tables_rivals(struct table_list *list)
 	return table_end(list, &table);
 }
 
+#define LOCKS_MAX 200000
+#define HOLDS_MAX 400000 /* by lock and holder */
+
 /* A lock of a process: who waited for it, and who held it meanwhile. Opens with its key. */
 struct lock {
 	u64 object;
@@ -306,14 +273,17 @@ int tables_locks(struct table_list *list)
 	const struct digest *digest = list->data->digest;
 	struct hash locks, holds;
 
-	hash_init(&locks, sizeof(struct lock), __builtin_offsetof(struct lock, ns), 200000);
-	hash_init(&holds, sizeof(struct held), __builtin_offsetof(struct held, ns), 400000);
+	hash_init(&locks, sizeof(struct lock), __builtin_offsetof(struct lock, ns), LOCKS_MAX);
+	hash_init(&holds, sizeof(struct held), __builtin_offsetof(struct held, ns), HOLDS_MAX);
 	table_begin(list, &table);
 	for (size_t i = 0; !table.err && i < digest->causes.count; i++) {
 		const struct cause *cause = hash_item(&digest->causes, i);
 
-		if (is_lock(cause) && digest_shows(digest, &digest->threads[cause->thread]) &&
-		    !hash_is_full(&locks) && !hash_is_full(&holds))
+		if (!is_lock(cause) || !digest_shows(digest, &digest->threads[cause->thread]))
+			continue;
+		if (hash_is_full(&locks) || hash_is_full(&holds))
+			table.left_out++;
+		else
 			table.err = add_lock(digest, cause, &locks, &holds);
 	}
 	find_holders(&locks, &holds);

@@ -20,8 +20,7 @@ static bool is_in_queue(u8 state)
 	return state >= STATE_RUNQ_WOKEN && state <= STATE_RUNQ_THROTTLED;
 }
 
-/* What a thread did or waited for, in few words. */
-static void add_what(const struct digest *digest, u8 state, u16 call, u64 object, char *text)
+void chain_add_what(const struct digest *digest, u8 state, u16 call, u64 object, char *text)
 {
 	const struct cause cause = {.call = call, .object = object};
 	char what[CAUSE_BYTES];
@@ -90,7 +89,7 @@ static size_t collect(const struct digest *digest, const struct chain_link *link
 		char what[CHAIN_TEXT] = "";
 		size_t at = 0;
 
-		add_what(digest, part->state, part->call, part->object, what);
+		chain_add_what(digest, part->state, part->call, part->object, what);
 		while (at < count && (strcmp(said[at].what, what) != 0 || said[at].is_next))
 			at++;
 		if (at == count || i == link->next) {
@@ -168,7 +167,7 @@ void chain_say(const struct digest *digest, struct chain *chain)
 
 	format_tid(digest, thread->tid, who, sizeof(who));
 	format_add(chain->sentence, CHAIN_TEXT, "%s waited %s: ", who, DURATION(chain->ns));
-	add_what(digest, chain->state, 0, chain->object, chain->sentence);
+	chain_add_what(digest, chain->state, 0, chain->object, chain->sentence);
 	format_add(chain->sentence, CHAIN_TEXT, " ← ");
 	chain_links_text(digest, chain, chain->sentence);
 	if (chain->alike)

@@ -26,8 +26,7 @@ const char *groups_by(const struct digest *digest)
 	return group_by_words[key_of(digest)];
 }
 
-static void name_group(const struct digest *digest, const struct process *process, char *to,
-		       size_t size)
+void groups_name(const struct digest *digest, const struct process *process, char *to, size_t size)
 {
 	u32 key = key_of(digest);
 
@@ -62,7 +61,7 @@ int groups_find(const struct digest *digest, struct hash *ret_groups)
 
 		if (!process->is_present)
 			continue;
-		name_group(digest, process, name, sizeof(name));
+		groups_name(digest, process, name, sizeof(name));
 		group = hash_add(ret_groups, name);
 		if (!group) {
 			hash_free(ret_groups);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page in a real browser, as a reader uses it: node tests/browser/page.mjs PAGE.html HOSTILE.html LARGE.html
+// The page in a real browser, as a reader uses it: node tests/browser/page.mjs PAGE.html HOSTILE.html DIFF.html CHAINS.html LARGE.html
 //   PAGE     a report with several windows, threads, stacks and a signal
 //   HOSTILE  a report whose names are markup
+//   DIFF     a comparison of parts of one session whose names are markup: a state changed, another did not
+//   CHAINS   a report with a chain of two links
 //   LARGE    a report of an hour of 10,000 threads; "-" leaves it out
 // LEDGER_NS is the time of all threads in PAGE's session, for a check of the sum; CHROMIUM names the browser. Prints TAP.
 // Times are measured in the page, so that what the browser needs to start is not in them.
@@ -20,9 +22,9 @@ const PAGE_MS = 3000;
 const CLICK_MS = 200;
 const PAGE_BYTES = 1_000_000;
 
-const [file, hostile, large = "-"] = process.argv.slice(2);
-if (!file || !hostile) {
-	console.error("usage: node tests/browser/page.mjs PAGE.html HOSTILE.html LARGE.html|-");
+const [file, hostile, diff, chains, large = "-"] = process.argv.slice(2);
+if (!chains) {
+	console.error("usage: node tests/browser/page.mjs PAGE.html HOSTILE.html DIFF.html CHAINS.html LARGE.html|-");
 	process.exit(64);
 }
 let failures = 0;
@@ -71,7 +73,8 @@ async function open(path, options = {}) {
 		complaints.push(`dialog: ${dialog.message()}`);
 		void dialog.dismiss();
 	});
-	await page.goto(pathToFileURL(resolve(path)).href);
+	const [name, selection = ""] = path.split("#");
+	await page.goto(`${pathToFileURL(resolve(name)).href}#${selection}`);
 	await page.waitForSelector(".areas canvas");
 	await page.waitForFunction(
 		() => document.querySelector(".panel:not([hidden]):not(.waiting)")?.childElementCount,
@@ -156,9 +159,11 @@ await check("/ searches a function; the flame graph states its share", async () 
 	const name = await textOf(page, "#panel-flame tbody tr td:first-child");
 	await page.keyboard.press("/");
 	await page.keyboard.type(name);
-	await page.waitForFunction(() => /is in/.test(document.querySelector("#flame-summary").textContent));
-	const summary = await textOf(page, "#flame-summary");
-	if (!summary.includes(`“${name}” is in`)) return summary;
+	// Typed letter by letter: on a busy machine the page shows a part of the name first.
+	await page.waitForFunction(
+		(text) => document.querySelector("#flame-summary").textContent.includes(`“${text}” is in`),
+		name,
+	);
 	await page.keyboard.press("Escape");
 	return /search=/.test(await fragment(page)) ? "" : "not in the fragment";
 });
@@ -280,6 +285,8 @@ await check("at 390 pixels nothing sticks out of the page", async () => {
 
 // --- names that are markup ----------------------------------------------------------------------
 
+const MADE_BY_NAMES = "#page img, #page script, #page iframe, #page svg, #page a";
+
 await check("names that are markup are shown as text, and nothing runs", async () => {
 	const { page: bad, complaints: said } = await open(hostile);
 	for (const tab of await bad.locator("[role=tab]").all()) {
@@ -287,13 +294,13 @@ await check("names that are markup are shown as text, and nothing runs", async (
 		await settle(bad);
 	}
 	await openTab(bad, "flame");
-	const seen = await bad.evaluate(() => ({
+	const seen = await bad.evaluate((all) => ({
 		text:
 			document.body.textContent.includes("<img src=x onerror=") &&
 			document.body.textContent.includes("<script>"),
-		made: document.querySelectorAll("#page img, #page script, #page iframe, #page svg, #page a").length,
+		made: document.querySelectorAll(all).length,
 		ran: Boolean(window.dwellWasHere),
-	}));
+	}), MADE_BY_NAMES);
 	await bad.close();
 	if (!seen.text) return "the names are not shown";
 	if (seen.made || seen.ran) return `made ${seen.made} elements, ran: ${seen.ran}`;
@@ -315,6 +322,51 @@ await check("the page's policy stops a script that got in all the same", async (
 	await bad.close();
 	return ran ? "it ran" : "";
 });
+
+// --- a comparison, and chains -------------------------------------------------------------------
+
+await check("a comparison: what changed comes first, and the flame graph is against the baseline", async () => {
+	const { page: two, complaints: said } = await open(diff);
+	const first = await two.locator("main > section").first().innerText();
+	if (!/^What changed/.test(first) || !/ rose from /.test(first) || !/Order of onset/.test(first)) return first;
+	await two.waitForFunction(() =>
+		/against the baseline, /.test(document.querySelector("#flame-summary").textContent),
+	);
+	const verdicts = () => two.locator(".comparison > div > .table tbody td:first-child").allTextContents();
+	const changed = await verdicts();
+	await two.click('.comparison .choice button:has-text("unchanged")');
+	const unchanged = await verdicts();
+	if (!changed.length || !changed.every((text) => text === "✱\u00a0changed")) return `changed: ${changed}`;
+	if (!unchanged.length || !unchanged.every((text) => text === "=\u00a0unchanged")) return `unchanged: ${unchanged}`;
+	await two.click('.comparison .choice button:has-text("all")');
+	await two.locator(".comparison td.name button").first().click();
+	if (!/lines=all/.test(await fragment(two)) || !/(of=group-|states=|search=)/.test(await fragment(two)))
+		return await fragment(two);
+	const made = await two.evaluate((all) => document.querySelectorAll(all).length, MADE_BY_NAMES);
+	if (made || (await two.evaluate(() => Boolean(window.dwellWasHere)))) return `names made ${made} elements`;
+	await two.keyboard.press("t");
+	const wrong = await problems(two);
+	await two.close();
+	return wrong || said.join("\n");
+});
+await check("chains are boxes; Enter on a thread selects it", async () => {
+	const { page: linked, complaints: said } = await open(`${chains}#tab=waits`);
+	if (!(await linked.locator(".chain .chain-box:nth-child(3)").count())) return "no chain of two links";
+	await linked.locator(".chain-box button").nth(1).focus();
+	await linked.keyboard.press("Enter");
+	await settle(linked);
+	if (!/of=thread-\d+/.test(await fragment(linked))) return await fragment(linked);
+	const wrong = await problems(linked);
+	await linked.close();
+	return wrong || said.join("\n");
+});
+for (const [name, path] of [["a comparison", diff], ["chains", `${chains}#tab=waits`]])
+	await check(`at 390 pixels nothing sticks out of the page: ${name}`, async () => {
+		const { page: narrow } = await open(path, { viewport: { width: 390, height: 844 } });
+		const width = await narrow.evaluate(() => document.documentElement.scrollWidth);
+		await narrow.close();
+		return width > 390 ? `${width} pixels` : "";
+	});
 
 // --- an hour of a large host --------------------------------------------------------------------
 

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# pictures.sh FOLDER [IMAGES]: records four sessions into FOLDER, as root, writes their pages, and takes the pictures of
-# them that are in docs/images: the plugin server of the README, threads that wait for a lock, a disk with a slow tail,
-# and a host with PostgreSQL under pgbench. Look at them before you commit them.
+# pictures.sh FOLDER [IMAGES]: records sessions into FOLDER, as root, writes their pages, and takes the pictures of
+# them that are in docs/images: the plugin server of the README, threads that wait for a lock, the same with a longer hold
+# compared with a shorter one, a disk with a slow tail, and a host with PostgreSQL under pgbench. Look at them before you
+# commit them.
 set -eu
 . tests/lib.sh
 . tests/mysteries/lib.sh
@@ -32,6 +33,13 @@ picture plugin ""
 
 SERVICE_SECONDS=15 SERVICE_HOLD_MS=25 "$DWELL" run -q -F 199 -s locks,offcpu,runq -o "$folder/lock.dwell" -- "$oracle" service
 picture lock "#tab=timeline"
+
+# --force: whatever else runs here, it is a picture.
+for hold in 5 15; do
+	SERVICE_SECONDS=20 SERVICE_HOLD_MS=$hold "$DWELL" run -q -F 499 -s locks -o "$folder/hold-$hold-ms.dwell" -- chrt -f 10 "$oracle" service
+done
+(dwell=$(realpath "$DWELL") && cd "$folder" && "$dwell" diff --force --html change.html hold-5-ms.dwell hold-15-ms.dwell)
+node web/screenshots.mjs "$folder/change.html#flame=blocked" change "$images"
 
 # Small reads, fast; and from time to time a burst of large ones, behind which they wait.
 make_disk 512

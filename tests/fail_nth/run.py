@@ -55,6 +55,8 @@ COMMANDS = {
     "stacks": ["report", "--stacks", "../" + SESSION],
     "html": ["report", "--html", "-", "../" + SESSION],
     "diff": ["diff", "../" + SESSION, "../" + SESSION],
+    "diff-json": ["diff", "--json", "../" + SESSION, "../" + SESSION],
+    "diff-html": ["diff", "--html", "-", "../" + SESSION, "../" + SESSION],
     "pprof": ["export", "-f", "pprof", "../" + SESSION],
     "svg": ["export", "-f", "svg", "../" + SESSION],
     "speedscope": ["export", "-f", "speedscope", "../" + SESSION],
@@ -70,7 +72,7 @@ COMMANDS = {
     "fitness-json": ["doctor", "--json", "../" + SESSION],
 }
 # Of a session: the same output each time
-READERS = ["report", "json", "stacks", "html", "diff", "pprof", "svg", "speedscope", "folded", "perfetto", "openmetrics", "jsonl",
+READERS = ["report", "json", "stacks", "html", "diff", "diff-json", "diff-html", "pprof", "svg", "speedscope", "folded", "perfetto", "openmetrics", "jsonl",
            "otlp_profiles", "otlp_metrics", "query", "filter", "fitness", "fitness-json"]
 
 ERRNOS = {
@@ -398,9 +400,10 @@ def main():
         sys.exit("run.py: there is no BUILD/tests/fail_calls.so: make all tests")
     commands = options.command or (READERS if options.session else ["run", "record"])
     page = os.path.join(options.build, "gen/page_file.inc")
-    if "html" in commands and not (os.path.exists(page) and os.path.getsize(page)):
-        print("# SKIP html: this dwell is built without the page")
-        commands = [command for command in commands if command != "html"]
+    pages = [command for command in commands if "--html" in COMMANDS[command]]
+    if pages and not (os.path.exists(page) and os.path.getsize(page)):
+        print(f"# SKIP {', '.join(pages)}: this dwell is built without the page")
+        commands = [command for command in commands if command not in pages]
 
     with tempfile.TemporaryDirectory(prefix="fail_nth.") as base:
         session = os.path.join(base, SESSION)

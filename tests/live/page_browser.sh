@@ -51,11 +51,17 @@ markup "$dir/hostile.dwell"
 for name in page hostile; do
 	check "dwell report --html: $name" timeout 60 "$DWELL" report --html "$dir/$name.html" "$dir/$name.dwell"
 done
+tests/sessions/compare.py "$dir/later.dwell" seed=9 seconds=60 cpu=1.3 from=30
+markup "$dir/later.dwell"
+check "dwell diff --html" timeout 60 "$DWELL" diff --html "$dir/diff.html" "$dir/later.dwell@0-28s" "$dir/later.dwell@28s-60s"
+make_session causes "$dir"
+check "dwell report --html: chains" timeout 60 "$DWELL" report --html "$dir/chains.html" "$dir/causes.dwell"
 if [ -n "${LARGE_SESSION:-}" ] && [ -z "${LARGE_PAGE:-}" ]; then
 	LARGE_PAGE=$dir/large.html
 	check "dwell report --html: large" timeout 300 "$DWELL" report --html "$LARGE_PAGE" "$LARGE_SESSION"
 fi
 LEDGER_NS=$(python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute("SELECT SUM(ns) FROM ledger").fetchone()[0])' "$dir/page.dwell")
 export LEDGER_NS
-timeout 200 node tests/browser/page.mjs "$dir/page.html" "$dir/hostile.html" "${LARGE_PAGE:--}" || failures=1
+timeout 200 node tests/browser/page.mjs "$dir/page.html" "$dir/hostile.html" "$dir/diff.html" "$dir/chains.html" "${LARGE_PAGE:--}" ||
+	failures=1
 finish

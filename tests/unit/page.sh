@@ -117,6 +117,29 @@ no_markup() {
 }
 check "names that are markup stay text" no_markup
 
+# What a thread did while another one waited adds up to that wait; a link is of a chain, and the one before it is followed.
+links_add_up() {
+	python3 - "$dir/causes.html" <<-'END'
+		import sys
+		sys.path.insert(0, "tests")
+		import page_parts
+		tables = {table["id"]: table for table in page_parts.parts(sys.argv[1])["tables"]["tables"]}
+		chains, rows = tables["chains"]["rows"], tables["chain_links"]["rows"]
+		sums, waits, followed = {}, {}, {}
+		for i, key in enumerate(zip(rows["chain"], rows["link"])):
+		    sums[key] = sums.get(key, 0) + rows["ns"][i]
+		    waits[key] = rows["wait_ns"][i]
+		    if rows["followed"][i]:
+		        followed[key] = rows["ns"][i]
+		assert sums == waits, (sums, waits)
+		for chain, ns in enumerate(chains["ns"]):
+		    assert waits[chain, 0] == ns, (chain, ns, waits)
+		assert all((chain, link - 1) in followed for chain, link in waits if link), followed
+		assert any(link for _, link in waits), "no chain has two links"
+	END
+}
+check "the links of a chain add up to its wait" links_add_up
+
 has_baseline() {
 	exits 0 "$any_page" report --html "$dir/two.html" --baseline "$dir/run.dwell" "$dir/stacks.dwell" &&
 		python3 - "$dir/two.html" <<-'END'
@@ -156,6 +179,15 @@ if grep -q PAGE_FILE "${BUILD:-build}/gen/page_file.inc" 2>/dev/null; then
 else
 	echo "ok - the page that npm built # SKIP this dwell is built without it"
 fi
+
+groups_by_user() {
+	exits 0 "$any_page" report --group-by user --html "$dir/users.html" "$dir/server.dwell" &&
+		tests/page_check.py "$dir/users.html" "$dir/server.dwell" && tests/page_parts.py "$dir/users.html" subjects >"$dir/subjects" &&
+		[ "$(tests/page_parts.py "$dir/users.html" head | jq -r .session.group_by)" = user ] &&
+		[ "$(jq -r '.groups.service[]' "$dir/subjects" | LC_ALL=C sort -u)" = "$("$DWELL" report --json --kernel --group-by user "$dir/server.dwell" |
+			jq -r '.groups[].name' | LC_ALL=C sort -u)" ]
+}
+check "--group-by is what the page groups by, as in JSON" groups_by_user
 
 shows_filter() {
 	"$any_page" report --comm server --html "$dir/filtered.html" "$dir/signals.dwell" &&

@@ -2,7 +2,7 @@
 //
 // Colours carry meaning and nothing else. A state belongs to a family, a family has one colour a theme: CPU is warm, the
 // run queue red, blocked cool, idle pale, unattributed a black hatch. Any two families differ by at least 0.11
-// in OKLab, for normal vision and for protanopia, deuteranopia and tritanopia: web/test/colours.test.mjs computes it.
+// in OKLab, for normal vision and for protanopia, deuteranopia and tritanopia: web/test/colours.test.ts computes it.
 import type { State } from "./data/head";
 
 export type Theme = "light" | "dark";

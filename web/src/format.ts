@@ -73,6 +73,14 @@ export function percent(share: number): string {
 	return (Math.abs(value) < 1 && value !== 0 ? value.toFixed(2) : three(value)) + SPACE + "%";
 }
 
+/** A change as a share of what was before: +10.0 %, × 12.7 from tenfold on, "new" where there was nothing (null). */
+export function change(share: number | null): string {
+	if (share === null) return "new";
+	if (share >= 9.995) return `×${SPACE}${three(share + 1)}`;
+	const text = percent(share);
+	return share > 0 && !text.startsWith("<") ? `+${text}` : text;
+}
+
 /** A share in a sentence, without decimals: 75 %. */
 export function roundPercent(share: number): string {
 	const value = share * 100;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page: head, findings and the ledger first, in the report's order; tabs are made when they open.
+// The page: what changed (of a comparison), head, findings and the ledger first, in the report's order; tabs are made when
+// they open.
 import "./style.css";
 import { nameCpu } from "./colours";
-import { hasPart, waitingBytes } from "./data/inflate";
+import type { Comparison } from "./data/comparison";
+import { hasPart, part, waitingBytes } from "./data/inflate";
 import { Session } from "./data/session";
 import { Chips } from "./page/chips";
 import { header, searchField } from "./page/header";
@@ -14,6 +16,7 @@ import { command, fill, h } from "./ui/dom";
 import { listen } from "./ui/keys";
 import { onTheme, startTheme } from "./ui/theme";
 import { hideTip } from "./ui/tooltip";
+import { comparisonSection } from "./views/comparison";
 import { findings } from "./views/findings";
 import { ledger } from "./views/ledger";
 import type { Page } from "./views/view";
@@ -36,7 +39,7 @@ async function start(): Promise<void> {
 		throw new Error(
 			"The browser is too old: it needs DecompressionStream (Chrome 80, Firefox 113, Safari 16.4).",
 		);
-	const session = await Session.open();
+	const [session, comparison] = await Promise.all([Session.open(), part<Comparison>("diff")]);
 	const { head } = session;
 	if (!head.schema.startsWith(SCHEMA))
 		throw new Error(`Its data is ${head.schema}; this page reads ${SCHEMA}.`);
@@ -44,13 +47,14 @@ async function start(): Promise<void> {
 		head.session.tier,
 		head.marks.some((mark) => mark.text.startsWith("Tier B off")),
 	);
-	document.title = `dwell: ${head.session.host}, ${head.session.file}`;
+	document.title = `dwell${comparison ? " diff" : ""}: ${head.session.host}, ${head.session.file}`;
 	const store = new SelectionStore();
 	const page: Page = { session, store, baseline: null };
 
 	const search = searchField(store);
 	const help = h("dialog", { class: "help", "aria-labelledby": "help-title" });
-	const found = findings(head, store);
+	const changes = comparison && comparisonSection(comparison, page);
+	const found = findings(head, store, comparison ? `Findings in B, ${head.session.file}` : null);
 	const ledgerRoot = h("section", { class: "ledger", "aria-label": "Where the time went" });
 	const chips = new Chips(page);
 	const tabs = new Tabs(page);
@@ -58,7 +62,7 @@ async function start(): Promise<void> {
 	fill(
 		root,
 		header(page, search, () => help.showModal()),
-		h("main", {}, found.element, ledgerRoot, why),
+		h("main", {}, changes?.element, found.element, ledgerRoot, why),
 		runAgain(page),
 		help,
 	);
@@ -74,6 +78,7 @@ async function start(): Promise<void> {
 		if (!session.exists(store.current.subject)) store.current = { ...store.current, subject: HOST };
 		if (document.activeElement !== search) search.value = store.current.search;
 		hideTip();
+		changes?.update(store.current);
 		found.update(store.current);
 		top.update(store.current);
 		chips.show(store.current);
@@ -103,7 +108,7 @@ async function start(): Promise<void> {
 /** True if nothing above the tabs depends on the difference. */
 function sameAbove(a: Selection, b: Selection): boolean {
 	const above = ({ window, subject, states, search, options }: Selection) =>
-		JSON.stringify([window, subject, states, search, options.rows, options.time, options.kernel]);
+		JSON.stringify([window, subject, states, search, options.rows, options.time, options.kernel, options.lines]);
 	return above(a) === above(b);
 }
 

@@ -72,19 +72,25 @@ export function formatFragment(selection: Selection): string {
 	return parameters.toString();
 }
 
-/** The window moved by its own length, within the session. */
-export function shiftWindow(window: [number, number], by: -1 | 1, durationNs: number): [number, number] {
-	const length = window[1] - window[0];
-	const begin = Math.min(Math.max(0, window[0] + by * length), Math.max(0, durationNs - length));
-	return [begin, begin + length];
+type Span = readonly [number, number];
+
+/** A length of time that begins there, or as near to it as it fits into the span. */
+function fitted(begin: number, length: number, span: Span): [number, number] {
+	const at = Math.max(span[0], Math.min(begin, span[1] - length));
+	return [at, at + length];
 }
 
-/** The window doubled around its middle; null once it covers the session. */
-export function zoomOut(window: [number, number], durationNs: number): [number, number] | null {
+/** The window moved by its own length, within what the page has of the session. */
+export function shiftWindow(window: Span, by: -1 | 1, span: Span): [number, number] {
+	const length = window[1] - window[0];
+	return fitted(window[0] + by * length, length, span);
+}
+
+/** The window doubled around its middle; null once it covers all that the page has. */
+export function zoomOut(window: Span, span: Span): [number, number] | null {
 	const length = (window[1] - window[0]) * 2;
-	if (length >= durationNs * 0.98) return null;
-	const begin = Math.min(Math.max(0, (window[0] + window[1] - length) / 2), durationNs - length);
-	return [begin, begin + length];
+	if (length >= (span[1] - span[0]) * 0.98) return null;
+	return fitted((window[0] + window[1] - length) / 2, length, span);
 }
 
 export type Change = Partial<Omit<Selection, "options">> & { options?: Record<string, string | null> };

@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateSync } from "node:zlib";
 import { addUp, weigh } from "../src/data/call_tree";
+import { readChains } from "../src/data/chains";
 import { decodeColumns, offsetsByKey, orderByKey } from "../src/data/columns";
+import { onsets, ownerOf, type Comparison, type Line } from "../src/data/comparison";
 import { decodeBase64, inflateBytes } from "../src/data/inflate";
 import { percentile, slotError } from "../src/data/percentiles";
 import type { Session, Stacks } from "../src/data/session";
@@ -136,4 +138,57 @@ test("samples weigh by thread or by group, in a window and without the kernel's 
 	assert.deepEqual([...sum(byGroup, { window: late }).self], [0, 20]);
 	assert.equal(sum(byGroup, { window: late, subject: { kind: "group", index: 1 } }).samples, 4);
 	assert.equal(sum(byThread, { subject: { kind: "thread", index: 1 } }).sum, 20);
+});
+
+test("a chain has its links in order, parts that read alike as one, and what is followed last", () => {
+	const strings = ["", "lock m", "disk", "on a CPU", "holder"];
+	const session = { text: (index: number) => strings[index] } as Session;
+	const table = (id: string, rows: Record<string, (number | null)[]>) => ({ id, tab: "", title: "", about: "", columns: [], rows });
+	const waits = table("chains", { thread: [7, 8], state: [4, 4], what$: [1, 1], ns: [100, 50], alike: [2, 0], alike_ns: [9, 0] });
+	const links = table("chain_links", {
+		chain: [0, 0, 0, 0, 9],
+		link: [0, 0, 0, 1, 0],
+		thread: [3, 3, 3, -1, 0],
+		name$: [4, 4, 4, 4, 4],
+		wait_ns: [100, 100, 100, 60, 1],
+		state: [5, 0, 1, null, 0],
+		what$: [2, 3, 3, 0, 0],
+		ns: [60, 30, 10, 60, 1],
+		followed: [1, 0, 0, 0, 0],
+	});
+	const chains = readChains(session, [waits, links]);
+	assert.deepEqual(
+		chains.map(({ thread, what, ns, alike }) => [thread, what, ns, alike]),
+		[[7, "lock m", 100, 2]],
+	);
+	assert.deepEqual(
+		chains[0].links.map(({ thread, ns, parts }) => [thread, ns, parts.map((part) => [part.what, part.ns, part.isFollowed])]),
+		[
+			[3, 100, [["on a CPU", 40, false], ["disk", 60, true]]],
+			[-1, 60, [["", 60, false]]],
+		],
+	);
+	assert.deepEqual(readChains(session, [waits]), []);
+});
+
+test("a line's owner, and which lines changed first", () => {
+	const line = (fields: Partial<Line>) =>
+		({ process: null, service: null, module: null, signal: null, onset_s: null, table: "process", ...fields }) as Line;
+	assert.equal(ownerOf(line({ process: "server", service: "web.service" })), "server (web.service)");
+	assert.equal(ownerOf(line({ process: "server", service: "server" })), "server");
+	assert.equal(ownerOf(line({ module: "libc.so.6" })), "libc.so.6");
+	const lines = [
+		line({ label: "b", onset_s: 30 }),
+		line({ label: "none" }),
+		line({ label: "a", onset_s: 12 }),
+		line({ label: "c", onset_s: 30 }),
+		line({ label: "s", onset_s: 3, table: "stack" }),
+	];
+	assert.deepEqual(
+		onsets({ lines } as Comparison).map((onset) => [onset.seconds, onset.lines.map(({ label }) => label).join("")]),
+		[
+			[12, "a"],
+			[30, "bc"],
+		],
+	);
 });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
 	bytes,
+	change,
 	clock,
 	count,
 	duration,
@@ -77,4 +78,11 @@ test("the error of a share shrinks with the samples", () => {
 test("a number and its unit stay on one line", () => {
 	assert.equal(unbroken("was idle 47 %, 8 ms of 3 threads"), "was idle 47\u00a0%, 8\u00a0ms of 3 threads");
 	assert.equal(unbroken("2 sockets, 4 hosts"), "2 sockets, 4 hosts");
+});
+
+test("a change has a sign, and no percentage where there was nothing or from tenfold on", () => {
+	assert.deepEqual(
+		[null, 0.1, -0.1, 0, 2.75, 11.7].map((share) => plain(change(share))),
+		["new", "+10.0 %", "-10.0 %", "0 %", "+275 %", "× 12.7"],
+	);
 });

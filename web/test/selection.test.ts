@@ -52,11 +52,14 @@ test("an option that is null goes back to its default", () => {
 	assert.deepEqual(shown.options, { kernel: "shown", rows: "thread" });
 });
 
-test("the window moves by its length and stays in the session", () => {
-	assert.deepEqual(shiftWindow([2, 4], 1, 10), [4, 6]);
-	assert.deepEqual(shiftWindow([7, 9], 1, 10), [8, 10]);
-	assert.deepEqual(shiftWindow([1, 3], -1, 10), [0, 2]);
-	assert.deepEqual(zoomOut([4, 6], 10), [3, 7]);
-	assert.deepEqual(zoomOut([0, 2], 10), [0, 4]);
-	assert.equal(zoomOut([2, 8], 10), null);
+test("the window moves by its length and stays in the session, or in the part that the page has", () => {
+	assert.deepEqual(shiftWindow([2, 4], 1, [0, 10]), [4, 6]);
+	assert.deepEqual(shiftWindow([7, 9], 1, [0, 10]), [8, 10]);
+	assert.deepEqual(shiftWindow([1, 3], -1, [0, 10]), [0, 2]);
+	assert.deepEqual(shiftWindow([40, 50], 1, [28, 60]), [50, 60]);
+	assert.deepEqual(shiftWindow([30, 40], -1, [28, 60]), [28, 38]);
+	assert.deepEqual(zoomOut([4, 6], [0, 10]), [3, 7]);
+	assert.deepEqual(zoomOut([0, 2], [0, 10]), [0, 4]);
+	assert.deepEqual(zoomOut([50, 60], [28, 60]), [40, 60]);
+	assert.equal(zoomOut([2, 8], [0, 10]), null);
 });

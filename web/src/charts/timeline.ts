@@ -293,7 +293,7 @@ export class Timeline {
 						.join(", ")}`
 				: order.length
 					? undefined
-					: "not measured here: the thread did not exist",
+					: "no time of this thread was measured here",
 		});
 	}
 }

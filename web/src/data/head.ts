@@ -10,8 +10,6 @@ export interface State {
 	name: string;
 	meaning: string;
 	kind: StateKind;
-	/** False where waiting is no work: missing means as the kind says. */
-	busy?: boolean;
 }
 
 export interface SubjectReference {
@@ -22,14 +20,13 @@ export interface SubjectReference {
 
 export interface Finding {
 	id: string;
-	severity: string;
+	severity: "problem" | "notice" | "info";
 	sentence: string;
 	action?: string | null;
 	subject: SubjectReference | null;
 	states: number[];
 	/** Another finding's sentence has it. */
-	is_told?: boolean;
-	evidence?: { name: string; what: string | null; value: number; unit: string; base: number | null }[];
+	is_told: boolean;
 }
 
 export interface Mark {
@@ -48,37 +45,37 @@ export interface Head {
 		kernel: string;
 		machine: string;
 		cpus: number;
-		begin_ns?: number;
-		kind?: string;
-		signals?: string | null;
-		is_slice?: boolean;
-		is_killed?: boolean;
+		begin_ns: number;
+		kind: string;
+		signals: string | null;
+		is_slice: boolean;
+		is_killed: boolean;
 		started_real_ns: string;
 		duration_ns: number;
 		tier: string;
 		command: string | null;
 		filter: string | null;
-		shown?: string;
+		shown: string;
+		group_by: string;
 		note: string | null;
 		labels: Record<string, string> | null;
 	};
-	window_ns?: number;
+	window_ns: number;
 	windows: RawColumns;
 	states: State[];
 	kinds: string[];
 	looks: string[];
-	contexts?: string[];
-	stops: { name: string; complete: boolean | number; meaning: string }[];
+	contexts: string[];
+	stops: { name: string; complete: boolean; meaning: string }[];
 	trust: {
 		sentences: string[];
-		warnings?: string[];
+		warnings: string[];
 		parts_minus_wall_ns: number;
 		unattributed_ns: number;
 		lost: number;
 		stacks_complete: number | null;
 		overhead: number | null;
 	};
-	quality: Record<string, unknown>;
 	verdict: string[];
 	findings: Finding[];
 	marks: Mark[];

@@ -64,8 +64,14 @@ export class Session {
 	readonly host: StateRows;
 	readonly threadGroup: Int32Array;
 	readonly durationNs: number;
+	/** What the page is of, in words. */
+	readonly whole: "session" | "part";
+	/** Where the part of the session that the page has begins and ends. */
+	readonly span: readonly [number, number];
 	readonly groups: StateRows;
 	threads?: StateRows;
+	/** Of many threads, those that ran most, in shorter buckets. */
+	busiest?: StateRows;
 	private readonly answers = new Map<string, unknown>();
 	private readonly parts = new Map<string, Promise<unknown>>();
 
@@ -101,11 +107,12 @@ export class Session {
 		this.states = Math.max(1, ...head.states.map((state) => state.id + 1));
 		this.families = familiesOf(head.states);
 		this.isIdle = new Uint8Array(this.states);
-		for (const state of head.states)
-			if (!(state.busy ?? state.kind !== "idle")) this.isIdle[state.id] = 1;
+		for (const state of head.states) if (state.kind === "idle") this.isIdle[state.id] = 1;
 		this.isCpu = new Uint8Array(this.states);
 		for (const state of head.states) if (state.kind === "cpu") this.isCpu[state.id] = 1;
 		this.durationNs = head.session.duration_ns;
+		this.whole = head.session.is_slice ? "part" : "session";
+		this.span = [head.session.begin_ns, head.session.begin_ns + this.durationNs];
 		this.threadGroup = Int32Array.from(
 			this.thread.process ?? [],
 			(process) => this.process.group?.[process] ?? -1,
@@ -125,7 +132,7 @@ export class Session {
 		);
 	}
 
-	/** True once the part is decoded, or if the page has none. */
+	/** True if the page has this part. */
 	has(name: string): boolean {
 		return hasPart(this.prefix + name) || this.parts.has(name);
 	}
@@ -141,8 +148,10 @@ export class Session {
 
 	loadThreads(): Promise<StateRows> {
 		return this.once("threads", async () => {
-			const raw = await part<RawRows>(`${this.prefix}threads`);
-			this.threads = this.stateRows(raw, "thread", this.thread.tid?.length ?? 0);
+			const raw = await part<RawRows & { busiest?: RawRows }>(`${this.prefix}threads`);
+			const keys = this.count("thread");
+			if (raw?.busiest) this.busiest = this.stateRows(raw.busiest, "thread", keys);
+			this.threads = this.stateRows(raw, "thread", keys);
 			return this.threads;
 		});
 	}
@@ -209,8 +218,8 @@ export class Session {
 
 	loadTables(): Promise<TableData[]> {
 		return this.once("tables", async () => {
-			const raw = await part<TableData[] | { tables: TableData[] }>(`${this.prefix}tables`);
-			return Array.isArray(raw) ? raw : (raw?.tables ?? []);
+			const raw = await part<{ tables: TableData[] }>(`${this.prefix}tables`);
+			return raw?.tables ?? [];
 		});
 	}
 
@@ -340,6 +349,21 @@ export class Session {
 		return Uint8Array.from({ length: this.states }, (_, s) =>
 			Number(chosen.size ? chosen.has(s) : !busyOnly || !this.isIdle[s]),
 		);
+	}
+
+	/** Who has the same names in another session; null: nobody, or it is not certain who of several. */
+	twin(other: Session, subject: Subject): Subject | null {
+		if (subject.kind === "host") return subject;
+		if (subject.kind === "thread") return null;
+		const group = subject.kind === "group" ? subject.index : this.process.group[subject.index];
+		const same = (name: "service" | "comm", index: number) =>
+			other.text(other.group[name][index]) === this.text(this.group[name][group]);
+		for (let index = 0; index < other.count("group"); index++) {
+			if (!same("service", index) || !same("comm", index)) continue;
+			const isOne = this.group.processes[group] === 1 && other.group.processes[index] === 1;
+			return subject.kind === "group" || isOne ? { kind: "group", index } : null;
+		}
+		return null;
 	}
 
 	// --- time -----------------------------------------------------------------------------

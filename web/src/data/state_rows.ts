@@ -33,6 +33,10 @@ export class StateRows {
 		this.buckets = edges.length - 1;
 	}
 
+	has(key: number): boolean {
+		return this.offsets[key + 1] > this.offsets[key];
+	}
+
 	/** What row i has in buckets [from, to). */
 	within(i: number, from: number, to: number): number {
 		const begin = this.bucket[i];

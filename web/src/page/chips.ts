@@ -15,8 +15,7 @@ export class Chips {
 
 	show(selection: Selection): void {
 		const chips = this.chips(selection);
-		const hint =
-			"All of the session. Select by dragging in the chart, or by clicking a finding, a row or a name.";
+		const hint = `All of the ${this.page.session.whole}. Select by dragging in the chart, or by clicking a finding, a row or a name.`;
 		if (chips.length > 1) {
 			const clear = () =>
 				this.page.store.change({ window: null, subject: HOST, states: [], search: "" });
@@ -34,7 +33,7 @@ export class Chips {
 			list.push(chip(text, () => store.change({ window: null })));
 		}
 		if (subject.kind !== "host") {
-			const kind = subject.kind === "group" ? "service" : subject.kind;
+			const kind = subject.kind === "group" ? session.head.session.group_by : subject.kind;
 			list.push(chip(`${kind} ${session.name(subject)}`, () => store.change({ subject: HOST })));
 		}
 		if (states.length) {

@@ -17,11 +17,11 @@ export function keysOf(
 ): Key[] {
 	const shift = (by: -1 | 1) => {
 		const { window } = store.current;
-		if (window) store.change({ window: shiftWindow(window, by, session.durationNs) });
+		if (window) store.change({ window: shiftWindow(window, by, session.span) });
 	};
 	const out = () => {
 		const { window } = store.current;
-		if (window) store.change({ window: zoomOut(window, session.durationNs) });
+		if (window) store.change({ window: zoomOut(window, session.span) });
 	};
 	return [
 		{ keys: ["/"], shown: "/", about: "search", act: () => search.focus() },

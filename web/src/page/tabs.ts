@@ -72,8 +72,7 @@ export class Tabs {
 			(renderer) => {
 				tab.renderer = renderer;
 				tab.button.classList.toggle("no-data", !renderer);
-				if (!renderer)
-					tab.panel.append(emptyView(this.page.session.head, tab.view.id, tab.view.emptyText));
+				if (!renderer) tab.panel.append(emptyView(this.page.session.head, tab.view.id));
 			},
 			(error: unknown) => {
 				console.error(error);

@@ -27,9 +27,11 @@ export interface TableOptions {
 	caption: string;
 	columns: Column[];
 	rows: number;
-	/** Rows to begin with: those of the selection. All, if there are none. */
+	/** Whether a row is in the selection; missing: all are. */
 	include?: (row: number) => boolean;
 	search?: string;
+	/** What a search finds besides the texts of the cells. */
+	alsoSearched?: (row: number) => string;
 	/** The column that the rows are sorted by at first; none keeps the order of the data. */
 	sort?: number;
 	maxHeight?: number;
@@ -52,6 +54,7 @@ const LONG_TEXT = 60;
 export class Table {
 	readonly element: HTMLElement;
 	private readonly scroller: HTMLElement;
+	private readonly table: HTMLTableElement;
 	private readonly body: HTMLTableSectionElement;
 	private readonly foot: HTMLElement;
 	private readonly headers: HTMLTableCellElement[] = [];
@@ -75,9 +78,9 @@ export class Table {
 			row.append(cell);
 		});
 		this.body = h("tbody", {});
-		const table = h(
+		this.table = h(
 			"table",
-			{ class: this.isWrapped ? "wrapped" : null, "aria-rowcount": options.rows + 1 },
+			{ class: this.isWrapped ? "wrapped" : null },
 			h("caption", { class: "unseen" }, options.caption),
 			h("thead", {}, row),
 			this.body,
@@ -85,7 +88,7 @@ export class Table {
 		this.scroller = h(
 			"div",
 			{ class: "table-scroll", tabindex: 0, role: "region", "aria-label": options.caption },
-			table,
+			this.table,
 		);
 		this.scroller.style.maxHeight = `${options.maxHeight ?? 480}px`;
 		this.scroller.addEventListener("scroll", () => this.renderVisible(), { passive: true });
@@ -126,20 +129,23 @@ export class Table {
 	}
 
 	private arrange(): void {
-		const { columns, rows, include, search } = this.options;
+		const { columns, rows, include, search, alsoSearched } = this.options;
 		const needle = (search ?? "").toLowerCase();
+		const finds = (text: string | undefined) => Boolean(text?.toLowerCase().includes(needle));
 		const kept = new Int32Array(rows);
 		let size = 0;
 		for (let row = 0; row < rows; row++) {
 			if (include && !include(row)) continue;
 			if (
 				needle &&
-				!columns.some((column) => !column.isNumber && column.text(row).toLowerCase().includes(needle))
+				!columns.some((column) => !column.isNumber && finds(column.text(row))) &&
+				!finds(alsoSearched?.(row))
 			)
 				continue;
 			kept[size++] = row;
 		}
 		this.order = kept.subarray(0, size);
+		this.table.setAttribute("aria-rowcount", String(size + 1));
 		if (this.sortColumn >= 0) this.sortRows(columns[this.sortColumn]);
 		this.headers.forEach((header, i) => {
 			const isSorted = i === this.sortColumn;

@@ -7,14 +7,14 @@ import { count, longDuration, moment } from "../format";
 import type { Selection } from "../selection";
 import { command, h } from "../ui/dom";
 
-export function emptyView(head: Head, tab: string, otherwise: string): HTMLElement {
+export function emptyView(head: Head, tab: string): HTMLElement {
 	const reasons = head.empty.filter((entry) => entry.tab === tab);
 	const box = h("div", { class: "empty" });
 	for (const { why, command: line } of reasons) {
 		box.append(h("p", {}, why));
 		if (line) box.append(h("p", {}, "To record it: ", command(line)));
 	}
-	if (!reasons.length) box.append(h("p", {}, otherwise));
+	if (!reasons.length) box.append(h("p", {}, "No data in what is shown."));
 	return box;
 }
 

@@ -20,14 +20,15 @@ export function subjectOf(reference: SubjectReference | null): Subject {
 	return HOST;
 }
 
-/** The section, and a function that marks the finding that is selected. */
+/** The section, and a function that marks the finding that is selected. Without a title it needs none to be seen. */
 export function findings(
 	head: Head,
 	store: SelectionStore,
+	title: string | null,
 ): { element: HTMLElement; update(selection: Selection): void } {
 	const listed = head.findings.filter((finding) => !finding.is_told);
 	const section = h("section", { class: "findings", "aria-labelledby": "findings" });
-	section.append(h("h2", { id: "findings", class: "unseen" }, "Findings"));
+	section.append(h("h2", { id: "findings", class: title ? null : "unseen" }, title ?? "Findings"));
 	// A sentence that a finding below has as well is read there, where it can be clicked.
 	const lead = head.verdict.filter((sentence) => !listed.some((finding) => finding.sentence === sentence));
 	if (lead.length)
@@ -96,17 +97,9 @@ function entry(finding: Finding, number: number, store: SelectionStore): HTMLEle
 	return h(
 		"li",
 		{
-			class: `finding ${severity(finding.severity)}${number >= SHOWN ? " late" : ""}${number >= PRINTED ? " unprinted" : ""}`,
+			class: `finding ${finding.severity}${number >= SHOWN ? " late" : ""}${number >= PRINTED ? " unprinted" : ""}`,
 		},
 		sentence,
 		finding.action ? h("p", { class: "action" }, finding.action) : null,
 	);
-}
-
-function severity(name: string): string {
-	return /^(problem|critical|error)$/.test(name)
-		? "problem"
-		: /^(warning|notice)$/.test(name)
-			? "warning"
-			: "info";
 }

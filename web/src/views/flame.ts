@@ -15,8 +15,8 @@ import {
 	type Weights,
 } from "../data/call_tree";
 import { isBusyOnly, showsKernel, type Rows, type Session, type Stacks } from "../data/session";
-import { count, duration, percent, sampleError } from "../format";
-import { HOST, type Selection } from "../selection";
+import { count, duration, longDuration, moment, percent, sampleError } from "../format";
+import { HOST, type Selection, type Subject } from "../selection";
 import { Choice, fill, h } from "../ui/dom";
 import { theme } from "../ui/theme";
 import { hideTip, showTip } from "../ui/tooltip";
@@ -138,9 +138,14 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	const wants = (mode: string) => (sampleKind: number) =>
 		mode === "cpu" ? sampleKind === cpuKind : mode === "blocked" ? sampleKind !== cpuKind : true;
 
+	/** Whom of the baseline the selected subject is compared with; null: nobody. */
+	function twin(selection: Selection): Subject | null {
+		return baseline && hasBaseline ? session.twin(baseline, selection.subject) : null;
+	}
+
 	/** A tree for each state has no baseline: its trees would be compared with those of other states. */
 	function isCompared(selection: Selection, mode: string): boolean {
-		return hasBaseline && mode !== "state" && selection.options.compare !== "alone";
+		return twin(selection) !== null && mode !== "state" && selection.options.compare !== "alone";
 	}
 
 	/** The trees of the last selections: going back to one is as fast as drawing it. */
@@ -210,28 +215,44 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	}
 
 	function compareAll(selection: Selection, mode: string): void {
-		if (baseline && baseStacks && baseSamples) {
-			comparison = session.memo(
-				`baseline ${mode} ${selection.states.join()} ${showsKernel(selection)} ${isBusyOnly(selection)}`,
-				() => {
-					const base = weigh(
-						baseline,
-						baseStacks,
-						baseSamples,
-						{ ...selection, window: null, subject: HOST },
-						wants(mode),
-					);
-					return compare(
-						session,
-						stacks!,
-						baseline,
-						baseStacks,
-						addUp(baseStacks.parent, base.self),
-						base,
-					);
-				},
-			);
-		}
+		const subject = twin(selection);
+		if (!baseline || !baseStacks || !baseSamples || !subject) return;
+		comparison = session.memo(
+			`baseline ${mode} ${subject.kind} ${subject.index} ${selection.states.join()} ${showsKernel(selection)} ${isBusyOnly(selection)}`,
+			() => {
+				const base = weigh(
+					baseline,
+					baseStacks,
+					baseSamples,
+					{ ...selection, window: null, subject },
+					wants(mode),
+				);
+				return compare(
+					session,
+					stacks!,
+					baseline,
+					baseStacks,
+					addUp(baseStacks.parent, base.self),
+					base,
+				);
+			},
+		);
+	}
+
+	/** What the colours compare with, or why they do not. */
+	function baselineText(selection: Selection): string | null {
+		const subject = twin(selection);
+		if (!baseline || !hasBaseline || kindOf(session, selection) === "state") return null;
+		if (!subject) return "not compared: the baseline has no subject that is certain to be the same";
+		if (!comparison) return null;
+		const { file, begin_ns: begin, duration_ns: length, shown } = baseline.head.session;
+		const from = begin ? ` from ${moment(begin, 1e8)} on` : "";
+		const who = subject.kind === "host" ? "" : `${baseline.name(subject)} in `;
+		const differs =
+			shown === session.head.session.shown
+				? ""
+				: `, of which ${shown || "all processes"} ${shown ? "is" : "are"} compared`;
+		return `against ${who}the baseline, ${file} (${longDuration(length)}${from}${differs}), for each second; ${duration(comparison.onlyBase)} for each second of the baseline is in stacks that are not here`;
 	}
 
 	function change(selection: Selection): Float64Array | null {
@@ -267,10 +288,8 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 				`“${selection.search}” is in ${percent(share)} ± ${percent(sampleError(share, taken))} (${duration(matched)})`,
 			);
 		}
-		if (comparison)
-			parts.push(
-				`against the whole baseline, for each second; ${duration(comparison.onlyBase)} for each second of the baseline is in stacks that are not here`,
-			);
+		const compared = baselineText(selection);
+		if (compared) parts.push(compared);
 		if (isBusyOnly(selection) && !selection.states.length && kindOf(session, selection) !== "cpu")
 			parts.push("without waits for work (“all” shows them)");
 		if (selection.subject.kind === "host" && !showsKernel(selection))
@@ -424,5 +443,4 @@ export const flameView: View = {
 	id: "flame",
 	title: "Flame graph",
 	open,
-	emptyText: "No stacks in this session.",
 };

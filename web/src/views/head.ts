@@ -7,7 +7,7 @@ import { h } from "../ui/dom";
 
 export function sessionLine(head: Head): HTMLElement {
 	const { session } = head;
-	const begin = session.begin_ns ?? 0;
+	const begin = session.begin_ns;
 	const from = clock(session.started_real_ns, begin);
 	const to = clock(session.started_real_ns, begin + session.duration_ns);
 	const what = [
@@ -39,7 +39,7 @@ const MOST_OVERHEAD = 0.05;
 export function trustLine(head: Head): HTMLElement {
 	const { trust } = head;
 	const isExact = trust.parts_minus_wall_ns === 0;
-	const warnings = trust.warnings ?? [];
+	const warnings = trust.warnings;
 	const isGood =
 		isExact &&
 		!warnings.length &&

@@ -133,7 +133,7 @@ function distribution(
 async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	const { session, store } = page;
 	const [signals, all] = await Promise.all([session.loadSignals(), session.loadTables()]);
-	const tables = all.filter((table) => table.tab === "latency" || table.tab === "slow");
+	const tables = all.filter((table) => table.tab === "latency");
 	if (tables.some((table) => table.columns.some((column) => column.unit === "node")))
 		await session.loadStacks();
 	if (!signals?.count && !tables.length) return null;
@@ -196,8 +196,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 			signals.series.signal[s] === measure.signal && signals.series.kind[s] === measure.kind;
 		const isHost = selection.subject.kind === "host";
 		/** The line of all series together: shown as such, and never added to the series. */
-		const hasTotals = signals.series.all?.some((flag) => flag === 1) ?? false;
-		const isTotal = (s: number) => (hasTotals ? signals.series.all[s] === 1 : isHost);
+		const isTotal = (s: number) => signals.series.all[s] === 1;
 		const inSubject = (s: number) =>
 			selection.subject.kind === "host" ||
 			(signals.series.process[s] >= 0 &&
@@ -243,7 +242,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		drawSeries(
 			selection,
 			figures,
-			(s) => inMeasure(s) && inSubject(s) && figures.count[s] > 0 && !(hasTotals && isTotal(s)),
+			(s) => inMeasure(s) && inSubject(s) && figures.count[s] > 0 && !isTotal(s),
 			one,
 		);
 	}
@@ -391,5 +390,4 @@ export const latencyView: View = {
 	id: "latency",
 	title: "Latency",
 	open,
-	emptyText: "No signals in this session. Record some with -s: 'dwell record -s help' lists them.",
 };

@@ -31,12 +31,13 @@ const ROWS_SHOWN = 10;
 
 export function ledger(root: HTMLElement, page: Page): Renderer {
 	const { session, store } = page;
+	const groupBy = session.head.session.group_by;
 	const areas = new Areas(innerWidth < 600 ? 190 : 250, (window) => store.change({ window }));
 	const path = h("nav", { class: "path", "aria-label": "Subject" });
 	const level = new Choice(
 		"Rows",
 		[
-			["group", "service"],
+			["group", groupBy],
 			["process", "process"],
 			["thread", "thread"],
 		],
@@ -60,6 +61,7 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 		},
 		"kernel threads",
 	);
+	const who = h("p", { class: "note" });
 	const legendBox = h("div", {});
 	const summary = h("p", { class: "note", id: "ledger-summary" });
 	const rowsBox = h("div", { class: "ledger-rows" });
@@ -77,6 +79,7 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 			busy.element,
 			kernel,
 		),
+		who,
 		areas.element,
 		legendBox,
 		summary,
@@ -138,7 +141,7 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 		const marks = markLegend(session.head.marks);
 		const step = longDuration(stepOf(overTime(selection).edges));
 		summary.textContent =
-			`Height: threads on average, in steps of ${step}. ${selection.window ? `Window ${moment(selection.window[0], 1e8)} – ${moment(selection.window[1], 1e8)}, ` : "Whole session, "}` +
+			`Height: threads on average, in steps of ${step}. ${selection.window ? `Window ${moment(selection.window[0], 1e8)} – ${moment(selection.window[1], 1e8)}, ` : `Whole ${session.whole}, `}` +
 			`${longDuration(windowNs)}: ${duration(all)} of thread time, ${duration(busySum)} busy. ${stepNote(selection, overTime(selection).edges, "They")}${marks ? ` Marks: ${marks}.` : ""} Drag to select a window.`;
 	}
 
@@ -226,7 +229,7 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 		};
 		const columns: Column[] = [
 			{
-				title: rowLevel === "group" ? "service" : rowLevel,
+				title: rowLevel === "group" ? groupBy : rowLevel,
 				isNumber: false,
 				className: "name",
 				value: (row) => session.name(subjectAt(row)),
@@ -296,11 +299,12 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 			},
 		];
 		const table = new Table({
-			caption: "Where the time went, by " + (rowLevel === "group" ? "service" : rowLevel),
+			caption: "Where the time went, by " + (rowLevel === "group" ? groupBy : rowLevel),
 			columns,
 			rows,
 			sort: selection.states.length ? 3 : 2,
 			search: selection.search,
+			alsoSearched: (row) => identity(subjectAt(row)),
 			maxHeight: expanded ? 560 : ROWS_SHOWN * 28 + 30,
 			include: (row) =>
 				shown[row] > 0 &&
@@ -379,6 +383,17 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 		return index.subarray(low, end);
 	}
 
+	/** What the process of a subject is: program, container, pod, cgroup, user; empty for services and the host. */
+	function identity(subject: Subject): string {
+		const process = session.path(subject).find(({ kind }) => kind === "process");
+		if (!process) return "";
+		const texts = (["exe", "container", "pod", "cgroup", "user"] as const).map((key) => {
+			const text = session.text(session.process[key][process.index]);
+			return text && (key === "exe" ? text : `${key} ${text}`);
+		});
+		return texts.filter(Boolean).join(" · ");
+	}
+
 	function drawPath(selection: Selection): void {
 		const steps = session.path(selection.subject);
 		fill(
@@ -396,6 +411,8 @@ export function ledger(root: HTMLElement, page: Page): Renderer {
 				return i ? [h("span", { class: "soft", "aria-hidden": "true" }, " › "), item] : [item];
 			}),
 		);
+		who.textContent = identity(selection.subject);
+		who.hidden = !who.textContent;
 	}
 
 	function draw(selection: Selection): void {

@@ -5,7 +5,7 @@ import type { TableData } from "../data/head";
 import type { Session } from "../data/session";
 import type { Selection } from "../selection";
 import { fill, h } from "../ui/dom";
-import { showTable } from "./tables";
+import { showTable, wholeNote } from "./tables";
 import type { Page, Renderer, View } from "./view";
 
 /** The ledger of the selection as a table, exact to the nanosecond. */
@@ -57,8 +57,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		const chosen = tables.find((table) => table.id === selection.options.table);
 		pick.value = chosen?.id ?? "ledger";
 		const data = chosen ?? ledgerTable(session, selection);
-		const shown = chosen ? selection : { ...selection, window: null };
-		fill(box, showTable(session, store, data, shown, 600).element);
+		fill(box, chosen ? wholeNote(session, selection) : null, showTable(session, store, data, selection, 600).element);
 	};
 	return {
 		update(selection) {
@@ -70,4 +69,4 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	};
 }
 
-export const rawView: View = { id: "raw", title: "Raw tables", open, emptyText: "No tables." };
+export const rawView: View = { id: "raw", title: "Raw tables", open };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables of the report, as dwell wrote them: one renderer for all. A view is a list of the tabs whose tables it shows.
+// Tables of the report, as dwell wrote them: one renderer for all.
 // Rows whose subjects lie outside the selected one are left out; times are of the whole session, which is stated.
+import { cellsOf } from "../data/cells";
 import type { TableColumn, TableData } from "../data/head";
 import type { Session } from "../data/session";
 import { bucketsIn } from "../data/time_grid";
@@ -16,16 +17,8 @@ const NUMBERS = new Set(["ns", "bytes", "count", "percent", "rate", "share", "ti
 /** Half of a window that a click on a moment selects. */
 const AROUND_NS = 2e9;
 
-/** The values of a column; texts may be indices into the strings (`key$`), as in column sets. */
-function valuesOf(session: Session, table: TableData, column: TableColumn): (number | string | null)[] {
-	const plain = table.rows[column.key];
-	if (plain) return plain;
-	const indexed = table.rows[`${column.key}$`];
-	return indexed ? indexed.map((index) => (index === null ? null : session.text(Number(index)))) : [];
-}
-
 function columnOf(session: Session, table: TableData, column: TableColumn, store: SelectionStore): Column {
-	const values = valuesOf(session, table, column);
+	const values = cellsOf(session, table, column.key);
 	if (column.subject) {
 		const kind = column.subject;
 		const subject = (row: number): Subject | null => {
@@ -118,9 +111,9 @@ export function showTable(
 	const subjects = data.columns.filter((column) => column.subject);
 	const kinds = subjects.map((column) => ({
 		kind: column.subject as Subject["kind"],
-		values: valuesOf(session, data, column),
+		values: cellsOf(session, data, column.key),
 	}));
-	const rows = data.columns.length ? valuesOf(session, data, data.columns[0]).length : 0;
+	const rows = data.columns.length ? cellsOf(session, data, data.columns[0].key).length : 0;
 	const isFiltered = selection.subject.kind !== "host" && kinds.length > 0;
 	const include = isFiltered
 		? (row: number) =>
@@ -158,9 +151,17 @@ export function showTable(
 	return { element, table };
 }
 
-function sentence(text: string): string {
+/** A text that begins and ends as a sentence does. */
+export function sentence(text: string): string {
 	const begun = text.charAt(0).toUpperCase() + text.slice(1);
 	return !text || /[.!?:]$/.test(text) ? begun : `${begun}.`;
+}
+
+/** Tables do not follow the window, which is said where one is selected. */
+export function wholeNote(session: Session, selection: Selection): HTMLElement | null {
+	return selection.window
+		? h("p", { class: "note" }, `Tables are of the whole ${session.whole}, not of the window.`)
+		: null;
 }
 
 const OPENED = 4;
@@ -173,10 +174,7 @@ export function tableList(
 	selection: Selection,
 	opened: Set<string>,
 ): HTMLElement[] {
-	const note =
-		selection.window && tables.length
-			? h("p", { class: "note" }, "Tables are of the whole session, not of the window.")
-			: null;
+	const note = tables.length ? wholeNote(session, selection) : null;
 	const list = tables.map((data, i) => {
 		if (i < OPENED || tables.length <= OPENED + 1)
 			return showTable(session, store, data, selection).element;
@@ -202,15 +200,14 @@ export function tableList(
 	return note ? [note, ...list] : list;
 }
 
-/** A view of all tables of some tabs. */
-export function tablesView(id: string, title: string, tabs: readonly string[], emptyText: string): View {
+/** A view of all tables of a tab. */
+export function tablesView(id: string, title: string): View {
 	return {
 		id,
 		title,
-		emptyText,
 		async open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 			const { session, store } = page;
-			const tables = (await session.loadTables()).filter((table) => tabs.includes(table.tab));
+			const tables = (await session.loadTables()).filter((table) => table.tab === id);
 			if (tables.some((table) => table.columns.some((column) => column.unit === "node")))
 				await session.loadStacks();
 			if (!tables.length) return null;

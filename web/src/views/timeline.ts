@@ -5,10 +5,11 @@
 import { familiesShown, Timeline, type WakeLine } from "../charts/timeline";
 import { FAMILIES } from "../colours";
 import { showsKernel, type Rows, type Session } from "../data/session";
+import type { StateRows } from "../data/state_rows";
 import { stepOf } from "../data/time_grid";
 import { count, longDuration } from "../format";
 import type { Selection } from "../selection";
-import { fill, h } from "../ui/dom";
+import { Choice, fill, h } from "../ui/dom";
 import { Table, type Column } from "../ui/table";
 import { limitNote } from "./empty";
 import { swatch } from "./legend";
@@ -16,13 +17,23 @@ import type { Page, Renderer, View } from "./view";
 
 async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	const { session, store } = page;
-	const rows = await session.loadThreads();
-	if (!rows.ns.length) return null;
+	const all = await session.loadThreads();
+	if (!all.ns.length) return null;
+	const { busiest } = session;
+	const which = new Choice(
+		"Threads",
+		[
+			["busiest", "busiest", "Only the threads that ran most, in shorter steps"],
+			["all", "all", "All threads, in longer steps"],
+		],
+		(value) => store.change({ options: { lanes: value } }),
+	);
+	which.element.hidden = !busiest;
 	const note = h("p", { class: "note" });
 	const keys = h("div", { class: "legend" });
 	const chart = new Timeline((thread) => store.change({ subject: { kind: "thread", index: thread } }));
 	const dataBox = h("details", { class: "data" }, h("summary", {}, "Table of this chart"));
-	root.append(keys, note, chart.element, dataBox);
+	root.append(h("div", { class: "bar" }, which.element, keys), note, chart.element, dataBox);
 	const limits = limitNote(session.head, "threads", "wakes");
 	if (limits) root.append(limits);
 	let order: Int32Array = new Int32Array(0);
@@ -63,7 +74,12 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		const wakes = chosen >= 0 ? await session.loadWakes() : undefined;
 		if (selection !== store.current) return; // another click came while the wakes were read
 		const lines = wakes ? wakeLines(session, wakes, chosen, selection) : [];
-		order = lanes(session, selection, lines);
+		// Who ended the waits of a thread may be none of the busiest: then all have a lane, unless the reader chose.
+		const wanted = selection.options.lanes ?? (chosen < 0 ? "busiest" : "all");
+		let rows = busiest && wanted === "busiest" ? busiest : all;
+		order = lanes(session, selection, lines, rows);
+		if (!order.length) order = lanes(session, selection, lines, (rows = all));
+		which.show(rows === all ? "all" : "busiest");
 		const [from, to] = session.bucketsOf(selection, rows.edges);
 		chart.show({
 			rows,
@@ -80,7 +96,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		});
 		const wakers = new Set(lines.map((line) => line.waker)).size;
 		note.textContent =
-			`${count(order.length)} threads, most CPU time first. A cell is ${longDuration(stepOf(rows.edges))}: its colour is the state with most time; a bar in it is what a thread did that mostly waited for work. ` +
+			`${rows === all ? count(order.length) : `The ${count(order.length)} busiest`} threads, most CPU time first. A cell is ${longDuration(stepOf(rows.edges))}: its colour is the state with most time; a bar in it is what a thread did that mostly waited for work. ` +
 			(chosen < 0
 				? "Click a thread to see who ended its waits."
 				: lines.length
@@ -100,7 +116,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 }
 
 /** Threads in the order of their lanes: processes by their CPU time, threads within them likewise; then by busy time. */
-function lanes(session: Session, selection: Selection, lines: WakeLine[]): Int32Array {
+function lanes(session: Session, selection: Selection, lines: WakeLine[], rows: StateRows): Int32Array {
 	const { states } = session;
 	const sums = session.byLevel("thread", selection);
 	const busy = new Float64Array(session.count("thread"));
@@ -121,7 +137,7 @@ function lanes(session: Session, selection: Selection, lines: WakeLine[]): Int32
 	const mask = session.threadMask(scope ?? selection.subject);
 	const kept: number[] = [];
 	for (let thread = 0; thread < busy.length; thread++) {
-		if ((mask && !mask[thread]) || all[thread] <= 0) continue;
+		if ((mask && !mask[thread]) || all[thread] <= 0 || !rows.has(thread)) continue;
 		if (!mask && session.isKernel({ kind: "thread", index: thread }) && !showsKernel(selection)) continue;
 		if (
 			needle &&
@@ -143,7 +159,10 @@ function lanes(session: Session, selection: Selection, lines: WakeLine[]): Int32
 	for (const line of lines) wakers.set(line.waker, (wakers.get(line.waker) ?? 0) + line.ns);
 	const first = [
 		selection.subject.index,
-		...[...wakers].sort((a, b) => b[1] - a[1]).map(([thread]) => thread),
+		...[...wakers]
+			.filter(([thread]) => rows.has(thread))
+			.sort((a, b) => b[1] - a[1])
+			.map(([thread]) => thread),
 	];
 	return Int32Array.from([...new Set([...first, ...kept])]);
 }
@@ -179,5 +198,4 @@ export const timelineView: View = {
 	id: "timeline",
 	title: "Timeline",
 	open,
-	emptyText: "No thread ran in this session.",
 };

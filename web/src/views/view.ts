@@ -21,8 +21,6 @@ export interface View {
 	/** As tables and `head.empty` name it. */
 	id: string;
 	title: string;
-	/** Loads what the view needs and builds it below `root`; null if there is no data, which is then explained. */
+	/** Loads what the view needs and builds it below `root`; null if there is no data: `head.empty` says why. */
 	open(root: HTMLElement, page: Page): Promise<Renderer | null>;
-	/** What to say when there is no data and `head.empty` has no reason. */
-	emptyText: string;
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waits and chains: who ended the waits of the selection (in the selected window), then the report's own tables of
-// chains.
+// Waits and chains: chains as boxes, the report's own tables, and who ended the waits of the selection (in the selected
+// window).
+import { readChains } from "../data/chains";
 import { isBusyOnly, showsKernel, type Rows, type Session } from "../data/session";
 import { count, duration } from "../format";
 import type { Selection } from "../selection";
 import { fill, h } from "../ui/dom";
 import { Table, type Column } from "../ui/table";
+import { chainsPicture } from "./chains";
 import { limitNote, stepNote } from "./empty";
 import { tableList } from "./tables";
 import type { Page, Renderer, View } from "./view";
@@ -61,7 +63,8 @@ function sumWakes(session: Session, wakes: Rows, selection: Selection): Ends {
 async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	const { session, store } = page;
 	const [wakes, all] = await Promise.all([session.loadWakes(), session.loadTables()]);
-	const tables = all.filter((table) => table.tab === "waits" || table.tab === "chains");
+	const tables = all.filter((table) => table.tab === "waits");
+	const chains = readChains(session, all);
 	if (tables.some((table) => table.columns.some((column) => column.unit === "node")))
 		await session.loadStacks();
 	if (!wakes?.count && !tables.length) return null;
@@ -77,7 +80,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 		const waker = (row: number) =>
 			ends.waker[row] >= 0
 				? names(ends.waker[row])
-				: (session.head.contexts?.[ends.context[row]] ?? "(not known)");
+				: (session.head.contexts[ends.context[row]] ?? "(not known)");
 		const state = (row: number) =>
 			session.head.states.find((entry) => entry.id === ends.state[row])?.name ?? "";
 		const columns: Column[] = [
@@ -147,6 +150,7 @@ async function open(root: HTMLElement, page: Page): Promise<Renderer | null> {
 	const draw = (selection: Selection) =>
 		fill(
 			root,
+			chainsPicture(session, store, chains, selection),
 			...tableList(session, store, tables, selection, opened),
 			wakeTable(selection),
 			limitNote(session.head, "wakes"),
@@ -158,5 +162,4 @@ export const waitsView: View = {
 	id: "waits",
 	title: "Waits & chains",
 	open,
-	emptyText: "No waits that another thread ended.",
 };
