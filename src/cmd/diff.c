@@ -403,8 +403,10 @@ static int open_page(void *context)
 static int write_page(struct options *options)
 {
 	const struct argument *first[2] = {NULL, NULL};
-	struct report_options report = {0};
+	struct report_options report = {.part = options->diff.processes};
 
+	if (options->diff.group_by != PROCESS_KEY_SERVICE)
+		report.group_by = 1 + (u32)options->diff.group_by;
 	for (size_t i = options->count; i-- > 0;)
 		first[options->arguments[i].side] = &options->arguments[i];
 	report.part.from_ns = first[1]->from_ns;
