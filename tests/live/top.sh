@@ -164,6 +164,8 @@ for file in "$work"/dwell-top-*.dwell; do
 	"$DWELL" report "$file" >"$work/report" 2>&1
 	check "report of $name: parts - wall = 0" grep -q 'parts - wall = 0 ns' "$work/report"
 	check "report of $name: topburn is in it" grep -q topburn "$work/report"
+	check "$name is not one of several files any more" test "$(sqlite3 "$file" \
+		"SELECT count(*) FROM meta WHERE key IN ('rotate_ns', 'keep', 'file_number')")" = 0
 done
 one_recording() {
 	python3 - "$@" <<-'END'
