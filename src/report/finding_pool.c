@@ -194,8 +194,13 @@ void find_pools(const struct digest *digest, const struct waits *waits, struct f
 		    finding_severity(digest, wait->ns) == SEVERITY_INFO)
 			continue;
 		find_workers(digest, waits, wait, &pool);
-		if (pool.count < POOL_LEAST || find_waiters(digest, wait, &pool) ||
-		    percent(pool.waited_ns, wait->ns) < POOL_SHARE ||
+		if (pool.count < POOL_LEAST)
+			continue;
+		if (find_waiters(digest, wait, &pool)) {
+			findings->err = -ENOMEM;
+			return;
+		}
+		if (percent(pool.waited_ns, wait->ns) < POOL_SHARE ||
 		    pool.waiters < MORE_WAITERS * pool.count)
 			continue;
 		tell_pool(digest, &pool, wait->group, findings);
