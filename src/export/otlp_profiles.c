@@ -105,6 +105,7 @@ static int rank_services(struct profiles *profiles)
 	return 0;
 }
 
+/* No two are equal: qsort() that finds no memory would have them in another order. */
 static int by_rank(const void *a, const void *b, void *context)
 {
 	const struct sum *one = a, *other = b;
@@ -113,7 +114,11 @@ static int by_rank(const void *a, const void *b, void *context)
 
 	if (first != second)
 		return first < second ? -1 : 1;
-	return one->kind < other->kind ? -1 : one->kind > other->kind;
+	if (one->kind != other->kind)
+		return one->kind < other->kind ? -1 : 1;
+	if (one->stack != other->stack)
+		return one->stack < other->stack ? -1 : 1;
+	return memcmp(one->attributes, other->attributes, sizeof(one->attributes));
 }
 
 static void set_type(struct profiles *profiles, Otlp__ValueType *type, const char *name)

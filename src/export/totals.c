@@ -59,7 +59,9 @@ static int by_time(const void *a, const void *b)
 {
 	const struct totals_service *one = a, *other = b;
 
-	return one->all_ns < other->all_ns ? 1 : -(one->all_ns > other->all_ns);
+	if (one->all_ns != other->all_ns)
+		return one->all_ns < other->all_ns ? 1 : -1;
+	return one->name < other->name ? -1 : one->name > other->name;
 }
 
 /* The largest stay, the rest becomes one. */
