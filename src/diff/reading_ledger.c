@@ -350,8 +350,7 @@ int reading_ledger(struct reading *reading)
 	if (!err)
 		err = query_table(reading->db, "cpus", "window, use, ns", NULL, on_cpu, &reader);
 	if (!err)
-		err = query_table(reading->db, "speed", "window, loop_ns", NULL, on_speed,
-				  &reader);
+		err = query_table(reading->db, "speed", "window, loop_ns", NULL, on_speed, &reader);
 	if (!err)
 		err = reading_rows(reading, "ledger", "ledger", "thread, state, ns", on_ledger,
 				   &reader);

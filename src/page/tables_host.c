@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* System calls, hot functions, execs and CPUs. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "../base/cleanup.h"
@@ -23,7 +25,9 @@ static int calls_by_total(const void *a, const void *b)
 {
 	const struct call_sum *x = a, *y = b;
 
-	return x->total_ns > y->total_ns ? -1 : x->total_ns < y->total_ns;
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	return memcmp(x, y, offsetof(struct call_sum, count));
 }
 
 static int sum_calls(const struct digest *digest, struct hash *sums, u64 *left_out)
@@ -110,7 +114,9 @@ static int by_self(const void *a, const void *b)
 		return x->kind < y->kind ? -1 : 1;
 	if (x->self_ns != y->self_ns)
 		return x->self_ns > y->self_ns ? -1 : 1;
-	return x->total_ns > y->total_ns ? -1 : x->total_ns < y->total_ns;
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	return x->function < y->function ? -1 : x->function > y->function;
 }
 
 static int add_group(const struct profile *profile, const struct stack_group *group,

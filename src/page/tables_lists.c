@@ -208,7 +208,9 @@ static int slowest_first(const void *a, const void *b)
 {
 	const struct slow_place *x = a, *y = b;
 
-	return x->slow->ns > y->slow->ns ? -1 : x->slow->ns < y->slow->ns;
+	if (x->slow->ns != y->slow->ns)
+		return x->slow->ns > y->slow->ns ? -1 : 1;
+	return x->slow < y->slow ? -1 : x->slow > y->slow; /* as they are in the digest */
 }
 
 int tables_slow(struct table_list *list)

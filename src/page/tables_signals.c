@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tables of signals: their series with percentiles, disks, their lists, slow events. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,7 +198,9 @@ static int disks_by_time(const void *a, const void *b)
 {
 	const struct disk *x = a, *y = b;
 
-	return x->total.sum > y->total.sum ? -1 : x->total.sum < y->total.sum;
+	if (x->total.sum != y->total.sum)
+		return x->total.sum > y->total.sum ? -1 : 1;
+	return memcmp(x, y, offsetof(struct disk, moved_bytes));
 }
 
 enum {

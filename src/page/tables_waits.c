@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Waits: their causes, who ran instead, locks with waiters and holders. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../base/cleanup.h"
 #include "../report/format.h"
@@ -12,7 +14,9 @@ static int by_ns(const void *a, const void *b)
 	const struct cause *x = *(const struct cause *const *)a,
 			   *y = *(const struct cause *const *)b;
 
-	return x->ns > y->ns ? -1 : x->ns < y->ns;
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return x < y ? -1 : x > y; /* as they are in the digest */
 }
 
 /* Waits of threads that are shown, the longest first, of which it wants some; NULL: no memory. */
@@ -98,7 +102,9 @@ static int rivals_by_ns(const void *a, const void *b)
 	const struct rival *x = *(const struct rival *const *)a,
 			   *y = *(const struct rival *const *)b;
 
-	return x->ns > y->ns ? -1 : x->ns < y->ns;
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return x < y ? -1 : x > y;
 }
 
 int tables_rivals(struct table_list *list)
@@ -171,7 +177,9 @@ static int locks_by_ns(const void *a, const void *b)
 {
 	const struct lock *x = a, *y = b;
 
-	return x->ns > y->ns ? -1 : x->ns < y->ns;
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return memcmp(x, y, offsetof(struct lock, ns));
 }
 
 static bool is_lock(const struct cause *cause)

@@ -82,9 +82,9 @@ const struct table store_tables[TABLE_COUNT] = {
 			    .width = 4,
 			    .continued = "(name, subject) DO UPDATE SET end = excluded.end"},
 	[TABLE_SPEED] = {.name = "speed",
-			     .about = "window: how long a loop took that always does the same",
-			     .columns = "window INTEGER PRIMARY KEY, loop_ns INTEGER",
-			     .width = 2},
+			 .about = "window: how long a loop took that always does the same",
+			 .columns = "window INTEGER PRIMARY KEY, loop_ns INTEGER",
+			 .width = 2},
 };
 
 static const struct name_row states[] = {
