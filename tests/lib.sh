@@ -78,6 +78,16 @@ mount_securityfs() {
 # What the hypervisor has taken from all CPUs so far.
 steal_ns() { awk -v hz="$(getconf CLK_TCK)" '/^cpu / { printf "%.0f", $9 * 1e9 / hz }' /proc/stat; }
 
+# exits STATUS COMMAND...: what it prints is in $dir/out and $dir/err
+# shellcheck disable=SC2154 # dir is the test's own folder
+exits() {
+	local expected=$1 status
+	shift
+	"$@" >"$dir/out" 2>"$dir/err"
+	status=$?
+	[ "$status" -eq "$expected" ] || { echo "exit $status: $(cat "$dir/err")"; return 1; }
+}
+
 # skip WHAT WHY: a check that is left out is printed, never silent
 skip() { echo "ok - $1 # SKIP $2"; }
 

@@ -8,14 +8,6 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
 make() { tests/sessions/compare.py "$dir/$1.dwell" "${@:2}"; }
-# exits STATUS COMMAND...
-exits() {
-	local expected=$1 status
-	shift
-	"$@" >"$dir/out" 2>"$dir/err"
-	status=$?
-	[ "$status" -eq "$expected" ] || { echo "exit $status: $(cat "$dir/err")"; return 1; }
-}
 says() {
 	exits "$1" "${@:3}" || return
 	grep -qF -- "$2" "$dir/out" "$dir/err" || { cat "$dir/out" "$dir/err"; return 1; }

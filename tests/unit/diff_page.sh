@@ -10,14 +10,6 @@ any_page=$TOOLS/dwell-any-page
 export DWELL_TEST_PAGE='<!doctype html><title>x</title><!-- dwell-data --><p>end</p>'
 
 make() { tests/sessions/compare.py "$dir/$1.dwell" "${@:2}"; }
-# exits STATUS COMMAND...
-exits() {
-	local expected=$1 status
-	shift
-	"$@" >"$dir/out" 2>"$dir/err"
-	status=$?
-	[ "$status" -eq "$expected" ] || { echo "exit $status: $(cat "$dir/err")"; return 1; }
-}
 says() { exits "$1" "${@:3}" && grep -qF -- "$2" "$dir/err"; }
 # page ARGUMENT...: a page, and the JSON of the same comparison
 page() {

@@ -9,14 +9,6 @@ make_session stacks "$dir"
 make_session run "$dir"
 stacks=$dir/stacks.dwell
 
-# exits STATUS COMMAND...
-exits() {
-	local expected=$1 status
-	shift
-	"$@" >"$dir/out" 2>"$dir/err"
-	status=$?
-	[ "$status" -eq "$expected" ] || { echo "exit $status: $(cat "$dir/err")"; return 1; }
-}
 says() { exits "$1" "${@:3}" && grep -qF -- "$2" "$dir/out" "$dir/err"; }
 
 # is_right FORMAT [OPTIONS]: the export follows its format, and has the sums of the report

@@ -7,13 +7,6 @@
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-exits() {
-	local expected=$1 status
-	shift
-	"$@" >"$dir/out" 2>"$dir/err"
-	status=$?
-	[ "$status" -eq "$expected" ] || { echo "exit $status: $(cat "$dir/err")"; return 1; }
-}
 says() { exits "$1" "${@:3}" && grep -qF -- "$2" "$dir/out" "$dir/err"; }
 
 make_session server "$dir"

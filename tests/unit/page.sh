@@ -11,14 +11,6 @@ for session in run server signals stacks causes hostile; do
 	make_session $session "$dir"
 done
 
-# exits STATUS COMMAND...
-exits() {
-	local expected=$1 status
-	shift
-	"$@" >"$dir/out" 2>"$dir/err"
-	status=$?
-	[ "$status" -eq "$expected" ] || { echo "exit $status: $(cat "$dir/err")"; return 1; }
-}
 says() { exits "$1" "${@:3}" && grep -qF -- "$2" "$dir/out" "$dir/err"; }
 is_right() { exits 0 "$any_page" report --html "$dir/$1.html" "$dir/$1.dwell" && tests/page_check.py "$dir/$1.html" "$dir/$1.dwell"; }
 

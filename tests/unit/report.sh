@@ -6,14 +6,6 @@
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-# exits STATUS COMMAND...
-exits() {
-	local expected=$1 status
-	shift
-	"$@" >"$dir/out" 2>"$dir/err"
-	status=$?
-	[ "$status" -eq "$expected" ] || { echo "exit $status: $(cat "$dir/err")"; return 1; }
-}
 says() { exits "$1" "${@:3}" && grep -qF -- "$2" "$dir/out" "$dir/err"; }
 follows_schema() { exits 0 "$DWELL" report --json "$@" && tests/schema.py docs/report.schema.json "$dir/out"; }
 has_color() { grep -q $'\033' "$dir/out"; }
