@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../diff/diff.h"
-
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +7,9 @@
 #include "../base/cleanup.h"
 #include "../base/log.h"
 #include "../base/text.h"
-#include "../diff/transfer.h"
-#include "../page/page.h"
-#include "../store/reader.h"
+#include "../base/utf8.h"
 #include "cmd.h"
-#include "reader_process.h"
+#include "diff_processes.h"
 #include "session_options.h"
 #include "write_html.h"
 
@@ -61,21 +56,6 @@ static const char usage[] =
 	"  dwell diff server.dwell@0-30s server.dwell@60s-90s\n"
 	"  dwell diff --per syscalls:accept4 --fail-over 5% a1.dwell a2.dwell -- b*.dwell\n";
 
-struct argument {
-	char *path; /* ours */
-	u64 from_ns, to_ns;
-	int side;
-};
-
-struct options {
-	struct diff_options diff;
-	struct argument arguments[DIFF_RUNS_MAX];
-	size_t count;
-	int fds[2 * DIFF_RUNS_MAX + 1]; /* the last one of those that are there is the pipe */
-	const char *html;		/* writes this page; NULL: no */
-	bool help;
-};
-
 static const struct option longs[] = {
 	PROCESS_KEYS(SESSION_OPTION_OF_KEY){"group-by", required_argument, NULL, 'G'},
 	{"per", required_argument, NULL, 'p'},
@@ -91,20 +71,20 @@ static const struct option longs[] = {
 	{0},
 };
 
-static int parse_fail_over(struct options *options)
+static int parse_fail_over(struct diff_command *command)
 {
 	char *end;
 	double percent = strtod(optarg, &end);
 
 	if (end != optarg && (!*end || !strcmp(end, "%")) && percent >= 0 && percent <= 1e6) {
-		options->diff.fail_over = percent / 100;
+		command->diff.fail_over = percent / 100;
 		return 0;
 	}
 	log_error("--fail-over takes a share such as 5%%, not '%s'", optarg);
 	return -EINVAL;
 }
 
-static int parse_top(struct options *options)
+static int parse_top(struct diff_command *command)
 {
 	u64 top;
 
@@ -112,15 +92,15 @@ static int parse_top(struct options *options)
 		log_error("--top takes a number from 1 to %d, not '%s'", TOP_MAX, optarg);
 		return -EINVAL;
 	}
-	options->diff.top = (u32)top;
+	command->diff.top = (u32)top;
 	return 0;
 }
 
-static int parse_group_by(struct options *options)
+static int parse_group_by(struct diff_command *command)
 {
 	for (int key = 0; key < PROCESS_KEY_COUNT; key++)
 		if (!strcmp(optarg, process_keys[key].name)) {
-			options->diff.group_by = (enum process_key)key;
+			command->diff.group_by = (enum process_key)key;
 			return 0;
 		}
 	log_error("--group-by is comm, exe, service, container, pod, cgroup or user, not '%s'",
@@ -128,54 +108,71 @@ static int parse_group_by(struct options *options)
 	return -EINVAL;
 }
 
-static int parse_option(int option, struct options *options)
+static int parse_option(int option, struct diff_command *command)
 {
-	struct session_options shared = {.part = &options->diff.processes};
+	struct session_options shared = {.part = &command->diff.processes};
 
 	if (option >= SESSION_OPTION_KEY)
 		return session_option(option, &shared);
 	switch (option) {
 	case 'G':
-		return parse_group_by(options);
+		return parse_group_by(command);
 	case 'p':
-		return diff_parse_per(optarg, &options->diff.per);
+		return diff_parse_per(optarg, &command->diff.per);
 	case 'f':
-		return parse_fail_over(options);
+		return parse_fail_over(command);
 	case 'F':
-		options->diff.force = true;
+		command->diff.force = true;
 		return 0;
 	case 'n':
-		return parse_top(options);
+		return parse_top(command);
 	case 'j':
-		options->diff.json = true;
+		command->diff.json = true;
 		return 0;
 	case 'c':
-		return cmd_parse_color(optarg, &options->diff.color);
+		return cmd_parse_color(optarg, &command->diff.color);
 	case 'W':
-		options->html = optarg;
+		command->html = optarg;
 		return 0;
 	case 'h':
-		options->help = true;
+		command->help = true;
 		return 0;
 	}
 	return cmd_common_option(option) ? 0 : -EINVAL;
 }
 
-static int add_session(struct options *options, const char *text, int side)
+/* A path is any bytes; what is printed is text. */
+static void name_session(struct diff_argument *argument)
 {
-	struct argument *argument = &options->arguments[options->count];
+	size_t length = strlen(argument->path), size = 3 * length + 1; /* U+FFFD has three bytes */
 
-	if (options->count == DIFF_RUNS_MAX) {
+	argument->name = malloc(size);
+	if (!argument->name) {
+		log_error("cannot read %s: not enough memory", argument->path);
+		exit(EXIT_FAILED);
+	}
+	utf8_copy(argument->name, size, argument->path, length);
+}
+
+static int add_session(struct diff_command *command, const char *text, int side)
+{
+	struct diff_argument *argument = &command->arguments[command->count];
+	int err;
+
+	if (command->count == DIFF_RUNS_MAX) {
 		log_error("diff takes up to %d sessions", DIFF_RUNS_MAX);
 		return -EINVAL;
 	}
-	options->count++;
+	command->count++;
 	argument->side = side;
-	return session_parse(text, &argument->path, &argument->from_ns, &argument->to_ns);
+	err = session_parse(text, &argument->path, &argument->from_ns, &argument->to_ns);
+	if (!err)
+		name_session(argument);
+	return err;
 }
 
 /* Before "--" is A, behind it B; without one, the first is A, the second B. */
-static int parse_sessions(struct options *options, int argc, char **argv, int separator)
+static int parse_sessions(struct diff_command *command, int argc, char **argv, int separator)
 {
 	size_t sides[2] = {0};
 	int last = separator ? separator : argc, err = 0;
@@ -186,11 +183,11 @@ static int parse_sessions(struct options *options, int argc, char **argv, int se
 		return -EINVAL;
 	}
 	for (int i = optind; !err && i < last; i++)
-		err = add_session(options, argv[i], !separator && i > optind);
+		err = add_session(command, argv[i], !separator && i > optind);
 	for (int i = last + 1; !err && i < argc; i++)
-		err = add_session(options, argv[i], 1);
-	for (size_t i = 0; i < options->count; i++)
-		sides[options->arguments[i].side]++;
+		err = add_session(command, argv[i], 1);
+	for (size_t i = 0; i < command->count; i++)
+		sides[command->arguments[i].side]++;
 	if (!err && (!sides[0] || !sides[1])) {
 		log_error("diff needs sessions on both sides of --");
 		err = -EINVAL;
@@ -198,248 +195,75 @@ static int parse_sessions(struct options *options, int argc, char **argv, int se
 	return err;
 }
 
-static int parse(int argc, char **argv, struct options *options)
+static int parse(int argc, char **argv, struct diff_command *command)
 {
-	int option, separator = 0, err = cmd_parse_color("auto", &options->diff.color);
+	int option, separator = 0, err = cmd_parse_color("auto", &command->diff.color);
 
-	(void)diff_parse_per("wall", &options->diff.per);
-	options->diff.fail_over = -1;
-	options->diff.group_by = PROCESS_KEY_SERVICE;
+	(void)diff_parse_per("wall", &command->diff.per);
+	command->diff.fail_over = -1;
+	command->diff.group_by = PROCESS_KEY_SERVICE;
 	for (int i = 1; i < argc && !separator; i++)
 		separator = strcmp(argv[i], "--") ? 0 : i;
 	while (!err &&
 	       (option = getopt_long(separator ? separator : argc, argv, "hvq", longs, NULL)) != -1)
-		err = parse_option(option, options);
-	if (err || options->help)
+		err = parse_option(option, command);
+	if (err || command->help)
 		return err;
-	if (options->html && (options->diff.json || options->diff.top)) {
+	if (command->html && (command->diff.json || command->diff.top)) {
 		log_error("--html writes a page with all lines: leave out --json and --top");
 		return -EINVAL;
 	}
-	return parse_sessions(options, argc, argv, separator);
-}
-
-/* --- in processes without privileges: one reads B, the other one reads A, and judges --- */
-
-#define BOTH_SIDES  (-1)
-#define EXIT_UNTOLD 75 /* of one of them: failed, and the other one, or the parent, tells why */
-
-/* One step over the sessions of a side, or of both: 0 or -errno, told. */
-static int read_all(const struct options *options, struct diff *diff, bool is_survey, int side)
-{
-	int err = 0;
-
-	for (size_t i = 0; !err && i < options->count; i++) {
-		const struct argument *argument = &options->arguments[i];
-		struct session *session;
-
-		if (side != BOTH_SIDES && argument->side != side)
-			continue;
-		err = session_open_fds(options->fds[2 * i], options->fds[2 * i + 1], argument->path,
-				       &session);
-		if (err)
-			return err;
-		if (is_survey)
-			err = diff_survey(diff, session_db(session), argument->side,
-					  argument->path);
-		else
-			err = diff_read(diff, session_db(session), argument->side, argument->path,
-					argument->from_ns, argument->to_ns);
-		session_close(session);
-	}
-	return err;
-}
-
-/*
- * What one side is compared by depends on both: each process looks at all sessions first. What is
- * wrong with them, both find: who reads A tells it.
- */
-static int read_side(const struct options *options, struct diff *diff, int side)
-{
-	enum log_level level = log_level();
-	int err = diff_init(diff, &options->diff);
-
-	if (side == 1)
-		log_set_level(LOG_SILENT);
-	if (!err)
-		err = read_all(options, diff, true, BOTH_SIDES);
-	if (!err)
-		err = diff_choose(diff);
-	log_set_level(level);
-	if (err)
-		return side == 1 ? EXIT_UNTOLD : EXIT_FAILED;
-	return read_all(options, diff, false, side) ? EXIT_FAILED : EXIT_OK;
-}
-
-static int pipe_of(const struct options *options)
-{
-	return options->fds[2 * options->count];
-}
-
-static int send_other_side(const void *context)
-{
-	const struct options *options = context;
-	static struct diff diff;
-	FILE *to = fdopen(pipe_of(options), "w");
-	int status = to ? read_side(options, &diff, 1) : EXIT_UNTOLD;
-
-	if (status == EXIT_OK)
-		diff_send(&diff, to);
-	if (to && (ferror(to) | fclose(to)) && status == EXIT_OK)
-		status = EXIT_UNTOLD;
-	diff_free(&diff);
-	return status;
-}
-
-/* EXIT_OK, or EXIT_UNTOLD: who sent it has failed, or there is no memory. */
-static int receive_other_side(const struct options *options, struct diff *diff)
-{
-	const char *names[DIFF_RUNS_MAX];
-	FILE *from = fdopen(pipe_of(options), "r");
-	size_t count = 0;
-	int err;
-
-	for (size_t i = 0; i < options->count; i++)
-		if (options->arguments[i].side == 1)
-			names[count++] = options->arguments[i].path;
-	err = from ? diff_receive(diff, from, 1, names, count) : -ENOMEM;
-	if (from)
-		fclose(from);
-	return err ? EXIT_UNTOLD : EXIT_OK;
-}
-
-static void tell_refusal(const struct diff *diff)
-{
-	for (size_t i = 0; i < diff->warning_count; i++)
-		if (diff->warnings[i].is_refusal)
-			log_error("the comparison is not fair: %s", diff->warnings[i].text);
-	log_error("record both alike, or use --force");
-}
-
-static int compare(const void *context)
-{
-	const struct options *options = context;
-	static struct diff diff;
-	int status = read_side(options, &diff, 0), err;
-
-	if (status == EXIT_OK)
-		status = receive_other_side(options, &diff);
-	if (status != EXIT_OK) {
-		diff_free(&diff);
-		return status;
-	}
-	err = diff_judge(&diff);
-	if (err == -EPERM && diff.is_refused)
-		tell_refusal(&diff);
-	if (!err) {
-		err = options->html	   ? html_page_open(&diff, stdout)
-		      : options->diff.json ? diff_print_json(&diff, stdout)
-					   : diff_print_text(&diff, stdout);
-		if (err == -ENOMEM)
-			log_error("not enough memory to print the comparison");
-	}
-	status = err ? EXIT_FAILED : diff.worse ? EXIT_OVER : EXIT_OK;
-	if (!err && diff.worse)
-		log_info("%zu changed line%s got worse by more than %g %%", diff.worse,
-			 diff.worse == 1 ? "" : "s", 100 * diff.options.fail_over);
-	diff_free(&diff);
-	return status;
-}
-
-/* Starts who reads B, then runs who reads A and judges. */
-static int run_processes(struct options *options)
-{
-	size_t fd_count = 2 * options->count + 1;
-	struct reader_process other;
-	int ends[2], status, other_status;
-
-	if (pipe2(ends, O_CLOEXEC)) {
-		log_error("cannot make a pipe between two processes: %s; see ulimit -n",
-			  strerror(errno));
-		return EXIT_FAILED;
-	}
-	options->fds[fd_count - 1] = ends[1];
-	status = reader_process_start_all(&other, send_other_side, options, options->fds, fd_count);
-	close(ends[1]);
-	if (status != EXIT_OK) {
-		close(ends[0]);
-		return status;
-	}
-	options->fds[fd_count - 1] = ends[0];
-	status = reader_process_run_all(compare, options, options->fds, fd_count);
-	close(ends[0]); /* nobody reads: who still writes ends */
-	other_status = reader_process_wait(&other);
-	/* Both looked at the same sessions: that only one of them failed is for want of memory. */
-	if (status == EXIT_UNTOLD && other_status != EXIT_FAILED)
-		log_error("not enough memory to compare: take parts of the sessions, as "
-			  "FILE@10s-20s");
-	return status == EXIT_UNTOLD || other_status != EXIT_OK ? EXIT_FAILED : status;
-}
-
-static int run(struct options *options)
-{
-	int status = EXIT_OK;
-
-	for (size_t i = 0; i < ARRAY_SIZE(options->fds); i++)
-		options->fds[i] = -1;
-	for (size_t i = 0; status == EXIT_OK && i < options->count; i++)
-		if (session_open_files(options->arguments[i].path, &options->fds[2 * i],
-				       &options->fds[2 * i + 1]))
-			status = EXIT_FAILED;
-	if (status == EXIT_OK)
-		status = run_processes(options);
-	for (size_t i = 0; i < 2 * options->count; i++)
-		if (options->fds[i] >= 0)
-			close(options->fds[i]);
-	return status;
+	return parse_sessions(command, argc, argv, separator);
 }
 
 static int open_page(void *context)
 {
-	return run(context);
+	return diff_run_processes(context);
 }
 
 /* The comparison has all runs; behind it the page shows the first of B, against the first of A. */
-static int write_page(struct options *options)
+static int write_page(struct diff_command *command)
 {
-	const struct argument *first[2] = {NULL, NULL};
-	struct report_options report = {.part = options->diff.processes};
+	const struct diff_argument *first[2] = {NULL, NULL};
+	struct report_options report = {.part = command->diff.processes};
 
-	if (options->diff.group_by != PROCESS_KEY_SERVICE)
-		report.group_by = 1 + (u32)options->diff.group_by;
-	for (size_t i = options->count; i-- > 0;)
-		first[options->arguments[i].side] = &options->arguments[i];
+	if (command->diff.group_by != PROCESS_KEY_SERVICE)
+		report.group_by = 1 + (u32)command->diff.group_by;
+	for (size_t i = command->count; i-- > 0;)
+		first[command->arguments[i].side] = &command->arguments[i];
 	report.part.from_ns = first[1]->from_ns;
 	report.part.to_ns = first[1]->to_ns;
 	return write_html(&(struct html_page){
-		.file = options->html,
+		.file = command->html,
 		.session = first[1]->path,
 		.options = &report,
 		.baseline = first[0]->path,
 		.baseline_from_ns = first[0]->from_ns,
 		.baseline_to_ns = first[0]->to_ns,
 		.open = open_page,
-		.context = options,
+		.context = command,
 	});
 }
 
 int cmd_diff(int argc, char **argv)
 {
-	static struct options options;
+	static struct diff_command command;
 	int status = EXIT_OK;
 
-	if (parse(argc, argv, &options)) {
+	if (parse(argc, argv, &command)) {
 		fputs("Try 'dwell diff --help'.\n", stderr);
 		status = EXIT_USAGE;
-	} else if (options.help) {
+	} else if (command.help) {
 		fputs(usage, stdout);
 	} else {
-		options.diff.columns = cmd_columns(&options.diff.whole);
-		options.diff.whole &= !options.diff.columns;
-		options.diff.run_count = options.count;
-		status = options.html ? write_page(&options) : run(&options);
+		command.diff.columns = cmd_columns(&command.diff.whole);
+		command.diff.whole &= !command.diff.columns;
+		command.diff.run_count = command.count;
+		status = command.html ? write_page(&command) : diff_run_processes(&command);
 	}
-	for (size_t i = 0; i < options.count; i++)
-		free(options.arguments[i].path);
+	for (size_t i = 0; i < command.count; i++) {
+		free(command.arguments[i].path);
+		free(command.arguments[i].name);
+	}
 	return status;
 }

@@ -37,7 +37,7 @@ const char *const diff_reason_names[DIFF_REASONS] = {
 	[DIFF_RUNS_OVERLAP] = "runs overlap",
 	[DIFF_OTHERS] = "disturbed by other processes",
 	[DIFF_STOLEN] = "disturbed by the hypervisor",
-	[DIFF_SPEED] = "the CPUs were slower on one side",
+	[DIFF_SPEED] = "the speed of the CPUs can explain it",
 };
 
 int diff_init(struct diff *diff, const struct diff_options *options)

@@ -69,10 +69,13 @@ enum diff_reason {
 	DIFF_RUNS_OVERLAP, /* a few runs a side, and they are not apart */
 	DIFF_OTHERS,	   /* processes that were not measured used the CPUs much, or unevenly */
 	DIFF_STOLEN,	   /* so did the hypervisor */
-	DIFF_SPEED,	   /* the CPUs were slower on one side */
+	DIFF_SPEED,	   /* the speed of the CPUs can explain it */
 	DIFF_REASONS,
 };
 extern const char *const diff_reason_names[DIFF_REASONS];
+
+/* Code can suffer more from a busy core than the loop by which the speed of CPUs is measured. */
+#define DIFF_SPEED_FACTOR 2
 
 /* How the unit of work is counted. */
 enum diff_per_kind { DIFF_PER_WALL, DIFF_PER_CPU, DIFF_PER_COUNT };
@@ -191,7 +194,8 @@ struct diff {
 	struct diff_warning warnings[DIFF_WARNINGS_MAX];
 	size_t warning_count;
 	bool is_refused;
-	enum diff_reason disturbed; /* one of the last three: times mean nothing; or 0 */
+	enum diff_reason disturbed; /* DIFF_OTHERS, DIFF_STOLEN: times mean nothing; or 0 */
+	double slower;		    /* relative: the CPUs in B; 0: as fast, or it does not matter */
 	/* What the judge found. */
 	bool whole_runs; /* the run is the unit of exchange */
 	double floor;	 /* relative: a smaller change is not called one */

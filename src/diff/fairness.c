@@ -18,7 +18,7 @@
 #define OTHERS_MUCH	 0.50 /* CPUs are full: how many wait for them, the share does not tell */
 #define DURATIONS_APART	 3.0
 #define STOLEN_MUCH	 0.03 /* of the time that CPUs were busy, by the hypervisor */
-#define SPEEDS_APART	 0.03 /* CPUs are slower on one side */
+#define SPEEDS_APART	 0.01 /* CPUs are slower on one side */
 #define BUILDS_NAMED	 3
 #define COVERED_LITTLE	 0.99
 
@@ -173,9 +173,11 @@ static void compare_others(struct diff *diff)
 		return;
 	diff->disturbed = DIFF_OTHERS;
 	warn(diff, false,
-	     "processes that were not measured used %.0f %% of the CPUs in A, %.0f %% in B: times "
-	     "are inconclusive unless --force is given, or the whole host is recorded (-a)",
-	     100 * share[0], 100 * share[1]);
+	     "processes that were not measured used %.0f %% of the CPUs in A, %.0f %% in B%s",
+	     100 * share[0], 100 * share[1],
+	     diff->whole_runs ? ""
+			      : ": times are inconclusive unless --force is given, or the whole "
+				"host is recorded (-a)");
 }
 
 /*
@@ -192,16 +194,20 @@ static void look_at_hypervisor(struct diff *diff)
 			continue;
 		diff->disturbed = DIFF_STOLEN;
 		warn(diff, false,
-		     "the hypervisor took %.0f %% of the time that CPUs were busy during %s: times "
-		     "are inconclusive unless --force is given",
-		     100 * share, run->name);
+		     "the hypervisor took %.0f %% of the time that CPUs were busy during %s%s",
+		     100 * share, run->name,
+		     diff->whole_runs ? "" : ": times are inconclusive unless --force is given");
 	}
 }
 
-/* Who shares a core with a virtual machine slows it down, and the guest sees no one. */
+/*
+ * Who shares a core with a virtual machine slows it down, and the guest sees no one. A change of a
+ * time has to be larger than what that explains.
+ */
 static void compare_speeds(struct diff *diff)
 {
 	double loop_ns[2] = {0}, loops[2] = {0}, slower;
+	char beyond[DIFF_TEXT_BYTES] = "";
 
 	for (size_t r = 0; r < diff->run_count; r++) {
 		loop_ns[diff->runs[r].side] += diff->runs[r].loop_ns;
@@ -212,12 +218,18 @@ static void compare_speeds(struct diff *diff)
 	slower = loop_ns[1] / loops[1] / (loop_ns[0] / loops[0]) - 1;
 	if (fabs(slower) <= SPEEDS_APART)
 		return;
-	diff->disturbed = DIFF_SPEED;
+	if (!diff->whole_runs && !diff->options.force) {
+		diff->slower = slower;
+		snprintf(beyond, sizeof(beyond),
+			 "; a time that %s is called changed beyond %.0f %%, not %.0f %%",
+			 slower > 0 ? "rose" : "fell",
+			 100 * (diff->floor + DIFF_SPEED_FACTOR * fabs(slower)), 100 * diff->floor);
+	}
 	warn(diff, false,
 	     "the CPUs were %.1f %% %s in B: a loop that always does the same took %.2f us in A, "
-	     "%.2f us in B; times are inconclusive unless --force is given",
+	     "%.2f us in B%s",
 	     100 * fabs(slower), slower > 0 ? "slower" : "faster", loop_ns[0] / loops[0] / 1e3,
-	     loop_ns[1] / loops[1] / 1e3);
+	     loop_ns[1] / loops[1] / 1e3, beyond);
 }
 
 static void compare_durations(struct diff *diff)

@@ -166,36 +166,59 @@ static double detectable(const struct diff *diff, const struct diff_line *line,
 	return larger(larger(by_test, by_floor), material_of(diff, line));
 }
 
-/* Others had the CPUs: only what is counted per unit of work is the program's own. */
-static bool is_disturbed(const struct diff *diff, const struct diff_line *line)
+/* What others do to the CPUs touches all but what is counted per unit of work. */
+static bool is_touched(const struct diff *diff, const struct diff_line *line)
 {
-	return diff->disturbed && !diff->options.force && !diff->whole_runs &&
+	return !diff->options.force && !diff->whole_runs &&
 	       !(line->key.measure == DIFF_TIMES && diff->options.per.kind == DIFF_PER_COUNT);
+}
+
+/*
+ * How much of a rise (1), or of a fall (-1), the speed of the CPUs can explain. Waits less CPU time
+ * move both ways.
+ */
+static double explained_by_speed(const struct diff *diff, const struct diff_line *line, double size,
+				 int direction)
+{
+	double share = direction * DIFF_SPEED_FACTOR * diff->slower;
+
+	if (line->key.table == DIFF_THREAD)
+		share = fabs(share);
+	return share > 0 && is_touched(diff, line) ? share * size : 0;
 }
 
 static void decide(const struct diff *diff, struct diff_line *line, const struct judged *judged)
 {
 	double size = larger(line->scale, line->rate[1]), material = material_of(diff, line);
 	double floor = diff->floor * size;
+	double rise = explained_by_speed(diff, line, size, 1);
+	double fall = explained_by_speed(diff, line, size, -1);
+	bool is_disturbed = diff->disturbed && is_touched(diff, line);
 	bool is_beyond = line->low > floor || line->high < -floor;
 
 	line->bound = larger(diff->bound * size, diff_is_time(line) ? material : 0);
-	line->mde = is_disturbed(diff, line) ? HUGE_VAL : detectable(diff, line, judged, floor);
+	line->mde = is_disturbed ? HUGE_VAL
+				 : detectable(diff, line, judged, floor + larger(rise, fall));
 	line->verdict = DIFF_INCONCLUSIVE;
 	line->reason = DIFF_BY_TEST;
 	if (!judged->is_compared)
 		line->reason = diff_is_value(line) ? DIFF_FEW_EVENTS : DIFF_FEW_WINDOWS;
-	else if (is_disturbed(diff, line))
+	else if (is_disturbed)
 		line->reason = diff->disturbed;
 	else if (judged->has_drift)
 		line->reason = DIFF_DRIFTS;
 	else if (line->p <= diff->threshold && is_beyond && fabs(line->effect) >= material) {
-		line->reason = judged->are_runs_apart ? DIFF_BY_TEST : DIFF_RUNS_OVERLAP;
-		if (line->reason == DIFF_BY_TEST)
+		if (!judged->are_runs_apart)
+			line->reason = DIFF_RUNS_OVERLAP;
+		else if (line->low > floor + rise || line->high < -floor - fall)
 			line->verdict = DIFF_CHANGED;
-	} else if (line->low > -line->bound && line->high < line->bound) {
+		else
+			line->reason = DIFF_SPEED;
+	} else if (line->low - rise > -line->bound && line->high + fall < line->bound) {
 		line->verdict = DIFF_UNCHANGED;
 		line->reason = line->bound > diff->bound * size ? DIFF_BY_SIZE : DIFF_BY_TEST;
+	} else if (line->low > -line->bound && line->high < line->bound) {
+		line->reason = DIFF_SPEED;
 	} else if (line->mde == HUGE_VAL) {
 		line->reason = DIFF_FEW_WINDOWS;
 	}
@@ -226,8 +249,10 @@ static void rate_cost(const struct diff *diff, struct diff_line *line)
 	} else {
 		of = sibling(diff, line, DIFF_LATENCY, DIFF_MEAN);
 	}
-	/* A count costs what one of its events takes. */
-	if (of && of->key.table == DIFF_CALL && line->pooled > 0)
+	/* A count costs what one of its events takes; time with nothing to do costs nothing. */
+	if (of && diff_is_slack(diff, of))
+		line->cost = 0;
+	else if (of && of->key.table == DIFF_CALL && line->pooled > 0)
 		line->cost = fabs(line->effect) * of->pooled / line->pooled;
 	else if (of && of->events_per_work > 0)
 		line->cost = fabs(line->effect) * of->pooled / of->events_per_work;
@@ -362,10 +387,10 @@ int diff_judge(struct diff *diff)
 	err = check_work(diff);
 	if (err)
 		return err;
+	choose_method(diff);
 	diff_check_fairness(diff);
 	if (diff->is_refused && !diff->options.force)
 		return -EPERM;
-	choose_method(diff);
 	err = judge_choose_lines(diff);
 	if (!err)
 		err = judge_lines(diff);
