@@ -33,7 +33,7 @@
 	KNOB(cfg_signals, 0, 0, U32_LIMIT, "a bit for each signal that counts in series")          \
 	KNOB(cfg_signals_high, 0, 0, U32_LIMIT, "likewise, for ids from 32 on")                    \
 	KNOB(cfg_stripes, 1, 1, 4, "copies of each series' numbers, 2^n")                          \
-	KNOB(cfg_sample_period_ns, 0, 0, 1000000000, "what one sample on a CPU stands for")        \
+	KNOB(cfg_sample_period_ns, 0, 0, 1100000000, "what one sample on a CPU stands for")        \
 	KNOB(cfg_seed, 1, 1, U32_LIMIT, "of the choice which short waits have their stack taken")  \
 	KNOB(cfg_wake_bytes, 65536, 4096, 1 << 30, "wake the reader per this many bytes, 2^n")     \
 	KNOB(cfg_canary_syscall, U32_LIMIT, 0, U32_LIMIT, "syscall that the canary listens for")

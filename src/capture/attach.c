@@ -21,18 +21,21 @@
 static int open_perf(struct capture_probe *probe, pid_t pid, int cpu)
 {
 	const struct probe *spec = probe->spec;
+	bool is_clock = spec->perf_freq && spec->perf_type == PERF_TYPE_SOFTWARE &&
+			spec->perf_config == PERF_COUNT_SW_CPU_CLOCK;
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = spec->perf_type,
 		.config = spec->perf_config,
-		.freq = spec->perf_freq != 0,
+		.freq = spec->perf_freq && !is_clock,
 	};
 	int fd, err;
 
-	if (spec->perf_freq)
+	if (attr.freq)
 		attr.sample_freq = spec->perf_freq;
 	else
-		attr.sample_period = spec->perf_period;
+		attr.sample_period =
+			is_clock ? probe_clock_period_ns(spec->perf_freq) : spec->perf_period;
 	fd = (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd >= 0)
 		return fd;

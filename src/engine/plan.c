@@ -49,7 +49,7 @@ static void choose_stacks(const struct stack_options *stacks, struct capture_con
 {
 	config->seed = stacks->seed;
 	config->unwind_rows = stacks->unwind_rows;
-	config->sample_period_ns = stacks->freq ? (u32)(NS_PER_S / stacks->freq) : 0;
+	config->sample_period_ns = stacks->freq ? (u32)probe_clock_period_ns(stacks->freq) : 0;
 	config->live.min_block_ns = stacks->min_block_ns;
 	if (stacks->is_off || stacks->no_blocks)
 		config->live.block_stacks = 0;

@@ -137,4 +137,17 @@ struct probe {
 	pid_t pid;	      /* uprobe, usdt: one process; perf: one thread; 0: all of them */
 };
 
+/*
+ * How far samples by the clock are apart: a little more than asked for, so that no whole number of
+ * them fits into a second. What a program does each second, or each hundredth of one, would else be
+ * met at the same few moments all the time, and a function between them not at all. A tenth of the
+ * golden section a second spreads them evenly within some 16 s, and nearly so within each second.
+ */
+static inline u64 probe_clock_period_ns(u32 freq)
+{
+	double less = freq < 7 ? 0.01 * freq : 0.0618034;
+
+	return (u64)(1e9 / (freq - less));
+}
+
 #endif
