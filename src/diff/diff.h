@@ -74,8 +74,15 @@ enum diff_reason {
 };
 extern const char *const diff_reason_names[DIFF_REASONS];
 
-/* Code can suffer more from a busy core than the loop by which the speed of CPUs is measured. */
-#define DIFF_SPEED_FACTOR 2
+/*
+ * How much slower the CPUs were in B, by the loop that dwell times, with its 95 % interval; and how
+ * much of a rise, or a fall, of any time that can explain. Shares; all 0: not known.
+ */
+struct diff_speed {
+	double loop_ns[2];
+	double slower, low, high;
+	double rise, fall;
+};
 
 /* How the unit of work is counted. */
 enum diff_per_kind { DIFF_PER_WALL, DIFF_PER_CPU, DIFF_PER_COUNT };
@@ -141,7 +148,6 @@ struct diff_run {
 	u64 losses, steps;
 	double other_ns, cpus_ns; /* of CPUs: with threads that were not measured, and all */
 	double busy_ns;		  /* of the whole session */
-	double loop_ns, loops;	  /* how fast the CPUs were: sum of the loop's times, and windows */
 	u64 thinned;		  /* most, of any part */
 	double least_covered;	  /* of any part: 0 to 1 */
 	u64 samples, incomplete;  /* counts */
@@ -160,6 +166,7 @@ struct diff_bin {
 	double wall_s, cpu_s, count; /* possible units of work */
 	double work;		     /* the one that was chosen */
 	double begin_s;		     /* since the session's start */
+	double loop_ns, loops;	     /* how fast the CPUs were: the loop's times, and how many */
 };
 
 struct diff_warning {
@@ -195,7 +202,7 @@ struct diff {
 	size_t warning_count;
 	bool is_refused;
 	enum diff_reason disturbed; /* DIFF_OTHERS, DIFF_STOLEN: times mean nothing; or 0 */
-	double slower;		    /* relative: the CPUs in B; 0: as fast, or it does not matter */
+	struct diff_speed speed;
 	/* What the judge found. */
 	bool whole_runs; /* the run is the unit of exchange */
 	double floor;	 /* relative: a smaller change is not called one */

@@ -11,6 +11,7 @@
 
 #include "../base/cleanup.h"
 #include "diff.h"
+#include "judge.h"
 
 #define INCOMPLETE_APART 0.05 /* shares of incomplete stacks differ by more */
 #define INCOMPLETE_MUCH	 0.20
@@ -18,7 +19,6 @@
 #define OTHERS_MUCH	 0.50 /* CPUs are full: how many wait for them, the share does not tell */
 #define DURATIONS_APART	 3.0
 #define STOLEN_MUCH	 0.03 /* of the time that CPUs were busy, by the hypervisor */
-#define SPEEDS_APART	 0.01 /* CPUs are slower on one side */
 #define BUILDS_NAMED	 3
 #define COVERED_LITTLE	 0.99
 
@@ -200,36 +200,25 @@ static void look_at_hypervisor(struct diff *diff)
 	}
 }
 
-/*
- * Who shares a core with a virtual machine slows it down, and the guest sees no one. A change of a
- * time has to be larger than what that explains.
- */
+/* Who shares a core with a virtual machine slows it down, and the guest sees no one. */
 static void compare_speeds(struct diff *diff)
 {
-	double loop_ns[2] = {0}, loops[2] = {0}, slower;
+	const struct diff_speed *speed = &diff->speed;
 	char beyond[DIFF_TEXT_BYTES] = "";
 
-	for (size_t r = 0; r < diff->run_count; r++) {
-		loop_ns[diff->runs[r].side] += diff->runs[r].loop_ns;
-		loops[diff->runs[r].side] += diff->runs[r].loops;
-	}
-	if (loops[0] < 1 || loops[1] < 1 || loop_ns[0] <= 0)
+	speed_compare(diff, &diff->speed);
+	if (speed->rise <= 0 && speed->fall <= 0)
 		return;
-	slower = loop_ns[1] / loops[1] / (loop_ns[0] / loops[0]) - 1;
-	if (fabs(slower) <= SPEEDS_APART)
-		return;
-	if (!diff->whole_runs && !diff->options.force) {
-		diff->slower = slower;
+	if (diff_allows_for_speed(diff))
 		snprintf(beyond, sizeof(beyond),
-			 "; a time that %s is called changed beyond %.0f %%, not %.0f %%",
-			 slower > 0 ? "rose" : "fell",
-			 100 * (diff->floor + DIFF_SPEED_FACTOR * fabs(slower)), 100 * diff->floor);
-	}
+			 "; a time is called changed if it rose by more than %.0f %%, or fell by "
+			 "more than %.0f %%",
+			 100 * (diff->floor + speed->rise), 100 * (diff->floor + speed->fall));
 	warn(diff, false,
-	     "the CPUs were %.1f %% %s in B: a loop that always does the same took %.2f us in A, "
-	     "%.2f us in B%s",
-	     100 * fabs(slower), slower > 0 ? "slower" : "faster", loop_ns[0] / loops[0] / 1e3,
-	     loop_ns[1] / loops[1] / 1e3, beyond);
+	     "the CPUs were %.1f %% %s in B (95 %% interval %+.1f %% to %+.1f %%): a loop that "
+	     "always does the same took %.2f us in A, %.2f us in B%s",
+	     100 * fabs(speed->slower), speed->slower > 0 ? "slower" : "faster", 100 * speed->low,
+	     100 * speed->high, speed->loop_ns[0] / 1e3, speed->loop_ns[1] / 1e3, beyond);
 }
 
 static void compare_durations(struct diff *diff)

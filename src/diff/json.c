@@ -125,20 +125,21 @@ int diff_print_json(const struct diff *diff, FILE *out)
 	for (size_t i = 0; !is_short && i < diff->order_count; i++)
 		append(lines, json_line(diff, diff->order[i]), &is_short);
 	process_filter_text(&diff->options.processes, filter, sizeof(filter));
-	all = json_pack("{s:s, s:s, s:s*, s:s, s:o, s:o, s:o, s:{s:b, s:f, s:f, s:f, s:f, s:f, "
-			"s:f, s:f, s:I}, "
-			"s:{s:I, s:I, s:I}, s:o}",
-			"schema", "dwell.diff/1", "per", diff->options.per.unit, "filter",
-			*filter ? filter : NULL, "group_by",
-			process_keys[diff->options.group_by].name, "runs", runs, "warnings",
-			warnings, "verdict", verdict, "method", "whole_runs", diff->whole_runs,
-			"floor", diff->floor, "slower", diff->slower, "bound", diff->bound,
-			"material_ns", diff->material, "false_discovery_rate",
-			STATS_FALSE_DISCOVERY, "threshold_p", diff->threshold, "wall_ns_per_work",
-			diff->wall_per_work, "tested", (json_int_t)diff->tested, "summary",
-			"changed", (json_int_t)diff->by_verdict[DIFF_CHANGED], "unchanged",
-			(json_int_t)diff->by_verdict[DIFF_UNCHANGED], "inconclusive",
-			(json_int_t)diff->by_verdict[DIFF_INCONCLUSIVE], "lines", lines);
+	all = json_pack(
+		"{s:s, s:s, s:s*, s:s, s:o, s:o, s:o, s:{s:b, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
+		"s:f, s:f, s:I}, "
+		"s:{s:I, s:I, s:I}, s:o}",
+		"schema", "dwell.diff/1", "per", diff->options.per.unit, "filter",
+		*filter ? filter : NULL, "group_by", process_keys[diff->options.group_by].name,
+		"runs", runs, "warnings", warnings, "verdict", verdict, "method", "whole_runs",
+		diff->whole_runs, "floor", diff->floor, "slower", diff->speed.slower, "slower_low",
+		diff->speed.low, "slower_high", diff->speed.high, "bound", diff->bound,
+		"material_ns", diff->material, "false_discovery_rate", STATS_FALSE_DISCOVERY,
+		"threshold_p", diff->threshold, "wall_ns_per_work", diff->wall_per_work, "tested",
+		(json_int_t)diff->tested, "summary", "changed",
+		(json_int_t)diff->by_verdict[DIFF_CHANGED], "unchanged",
+		(json_int_t)diff->by_verdict[DIFF_UNCHANGED], "inconclusive",
+		(json_int_t)diff->by_verdict[DIFF_INCONCLUSIVE], "lines", lines);
 	if (!all || is_short) {
 		json_decref(all);
 		return -ENOMEM;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../base/log.h"
+#include "../model/state.h"
 #include "judge.h"
 
 #define WHOLE_RUNS_MIN	 9    /* a side: with fewer there are too few arrangements of runs */
@@ -169,33 +170,39 @@ static double detectable(const struct diff *diff, const struct diff_line *line,
 /* What others do to the CPUs touches all but what is counted per unit of work. */
 static bool is_touched(const struct diff *diff, const struct diff_line *line)
 {
-	return !diff->options.force && !diff->whole_runs &&
+	return diff_allows_for_speed(diff) &&
 	       !(line->key.measure == DIFF_TIMES && diff->options.per.kind == DIFF_PER_COUNT);
 }
 
-/*
- * How much of a rise (1), or of a fall (-1), the speed of the CPUs can explain. Waits less CPU time
- * move both ways.
- */
-static double explained_by_speed(const struct diff *diff, const struct diff_line *line, double size,
-				 int direction)
+/* Time that a thread did not run; what it waits for may. */
+static bool is_wait(const struct diff *diff, const struct diff_line *line)
 {
-	double share = direction * DIFF_SPEED_FACTOR * diff->slower;
+	if (line->key.table <= DIFF_PROCESS)
+		return strncmp(diff_text(diff, line->key.name), "cpu", 3) != 0;
+	return (line->key.table == DIFF_FUNCTION || line->key.table == DIFF_STACK) &&
+	       line->key.kind != SAMPLE_CPU;
+}
 
-	if (line->key.table == DIFF_THREAD)
-		share = fabs(share);
-	return share > 0 && is_touched(diff, line) ? share * size : 0;
+/* A slower CPU can hide a change of what runs on it, and hardly of a wait. */
+static bool is_within_bound(const struct diff *diff, const struct diff_line *line, double rise,
+			    double fall)
+{
+	bool hides = !is_wait(diff, line);
+
+	return line->low - hides * rise > -line->bound && line->high + hides * fall < line->bound;
 }
 
 static void decide(const struct diff *diff, struct diff_line *line, const struct judged *judged)
 {
 	double size = larger(line->scale, line->rate[1]), material = material_of(diff, line);
 	double floor = diff->floor * size;
-	double rise = explained_by_speed(diff, line, size, 1);
-	double fall = explained_by_speed(diff, line, size, -1);
+	double speed = is_touched(diff, line) ? size : 0;
+	double rise = speed * diff->speed.rise, fall = speed * diff->speed.fall;
 	bool is_disturbed = diff->disturbed && is_touched(diff, line);
 	bool is_beyond = line->low > floor || line->high < -floor;
 
+	if (line->key.table == DIFF_THREAD) /* waits less CPU time: either way */
+		rise = fall = larger(rise, fall);
 	line->bound = larger(diff->bound * size, diff_is_time(line) ? material : 0);
 	line->mde = is_disturbed ? HUGE_VAL
 				 : detectable(diff, line, judged, floor + larger(rise, fall));
@@ -214,10 +221,10 @@ static void decide(const struct diff *diff, struct diff_line *line, const struct
 			line->verdict = DIFF_CHANGED;
 		else
 			line->reason = DIFF_SPEED;
-	} else if (line->low - rise > -line->bound && line->high + fall < line->bound) {
+	} else if (is_within_bound(diff, line, rise, fall)) {
 		line->verdict = DIFF_UNCHANGED;
 		line->reason = line->bound > diff->bound * size ? DIFF_BY_SIZE : DIFF_BY_TEST;
-	} else if (line->low > -line->bound && line->high < line->bound) {
+	} else if (is_within_bound(diff, line, 0, 0)) {
 		line->reason = DIFF_SPEED;
 	} else if (line->mde == HUGE_VAL) {
 		line->reason = DIFF_FEW_WINDOWS;

@@ -22,6 +22,15 @@ struct stats_unit judge_unit(const void *context, size_t first, size_t count);
 /* Values that the means and percentiles of a line are of. */
 double judge_events(const struct diff *diff, const struct diff_line *line);
 
+/* Of all runs; where the CPUs were not timed, all is 0. */
+void speed_compare(const struct diff *diff, struct diff_speed *ret_speed);
+
+/* Does what the speed of the CPUs explains count? With whole runs it is in the data. */
+static inline bool diff_allows_for_speed(const struct diff *diff)
+{
+	return !diff->options.force && !diff->whole_runs;
+}
+
 /* diff->order: 0 or -ENOMEM. */
 int judge_choose_lines(struct diff *diff);
 

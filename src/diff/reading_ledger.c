@@ -330,11 +330,12 @@ static int on_speed(sqlite3_stmt *row, void *context)
 {
 	struct reading *reading = ((struct ledger_reader *)context)->reading;
 	u64 loop_ns = query_count(row, 1);
+	int bin = reading_bin(reading, sqlite3_column_int64(row, 0));
 
-	if (!loop_ns || reading_bin(reading, sqlite3_column_int64(row, 0)) < 0)
+	if (!loop_ns || bin < 0)
 		return 0;
-	reading->run->loop_ns += (double)loop_ns;
-	reading->run->loops++;
+	reading->diff->bins[bin].loop_ns += (double)loop_ns;
+	reading->diff->bins[bin].loops++;
 	return 0;
 }
 

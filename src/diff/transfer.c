@@ -202,9 +202,9 @@ static bool is_run(const struct diff_run *run)
 	return run->fact_count <= DIFF_FACTS_MAX && run->window_count &&
 	       run->window_count <= READING_WINDOWS_MAX && run->bin_count &&
 	       run->bin_count <= DIFF_BINS_MAX && run->begin_ns <= run->end_ns &&
-	       are_numbers((double[]){run->other_ns, run->cpus_ns, run->busy_ns, run->loop_ns,
-				      run->loops, run->least_covered},
-			   6);
+	       are_numbers(
+		       (double[]){run->other_ns, run->cpus_ns, run->busy_ns, run->least_covered},
+		       4);
 }
 
 static int receive_facts(struct receiver *receiver, struct diff_run *run)
@@ -261,7 +261,9 @@ static int receive_bins(struct receiver *receiver)
 		struct diff_bin *bin = &bins[i];
 
 		if (get(receiver, bin, sizeof(*bin)) ||
-		    !are_numbers((double[]){bin->wall_s, bin->cpu_s, bin->count, bin->begin_s}, 4))
+		    !are_numbers((double[]){bin->wall_s, bin->cpu_s, bin->count, bin->begin_s,
+					    bin->loop_ns, bin->loops},
+				 6))
 			return -EPROTO;
 	}
 	return 0;

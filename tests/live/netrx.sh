@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # -s netrx against a program that counts its packets, and against /proc/softirqs: what has run while
 # it measured is in it, and nothing that has not.
+#
+# timing: one that is asked for again while the kernel takes up a round is unmatched; a busy CPU has more of these
 . tests/lib.sh
 need_root
 

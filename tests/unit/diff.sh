@@ -146,7 +146,7 @@ told_speed() { "$DWELL" diff --json "${@:2}" | jq -e --arg text "$1" '[.warnings
 is_verdict() { [ "$(verdict_of_cpu "${@:2}")" = "$1" ]; }
 speed quiet 10000
 speed disturbed 10400
-check "slower CPUs are told" told_speed "the CPUs were 4.0 % slower in B: a loop that always does the same took 10.00 us in A, 10.40 us in B; a time that rose is called changed beyond 13 %, not 5 %" "$dir/quiet.dwell" "$dir/disturbed.dwell"
+check "slower CPUs are told" told_speed "the CPUs were 4.0 % slower in B (95 % interval +4.0 % to +4.0 %): a loop that always does the same took 10.00 us in A, 10.40 us in B; a time is called changed if it rose by more than 13 %, or fell by more than 5 %" "$dir/quiet.dwell" "$dir/disturbed.dwell"
 check "what they can explain is inconclusive" is_verdict "inconclusive: the speed of the CPUs can explain it" "$dir/quiet.dwell" "$dir/disturbed.dwell"
 check "but with --force" is_verdict "changed: test" --force "$dir/quiet.dwell" "$dir/disturbed.dwell"
 check "a function that rose by more than that is changed" says 0 "Self CPU time of render (server) rose" "$DWELL" diff "$dir/quiet.dwell" "$dir/disturbed.dwell"
@@ -159,6 +159,15 @@ speed hidden 9500
 check "on faster CPUs, what took the same may be slower" is_verdict "inconclusive: the speed of the CPUs can explain it" "$dir/quiet.dwell" "$dir/hidden.dwell"
 speed hidden 9950
 check "1 % is within the allowance" is_verdict "unchanged: test" "$dir/quiet.dwell" "$dir/hidden.dwell"
+
+# The same speed in both, if it is the same: it went up and down
+for file in quiet hidden; do
+	sqlite3 "$dir/$file.dwell" "DELETE FROM speed; INSERT INTO speed SELECT id, 10000 + 2000 * (id * id % 3 = 1) FROM windows"
+done
+check "a speed that is known badly is told" sh -c "'$DWELL' diff --json '$dir/quiet.dwell' '$dir/hidden.dwell' |
+	jq -e '.method.slower_low < -0.02 and .method.slower_high > 0.02 and ([.warnings[].text | test(\"the CPUs were\")] | any)'"
+check "then no time on a CPU is unchanged, as that may be the speed" is_verdict "inconclusive: the speed of the CPUs can explain it" "$dir/quiet.dwell" "$dir/hidden.dwell"
+check "a wait is" sh -c "'$DWELL' diff --json '$dir/quiet.dwell' '$dir/hidden.dwell' | jq -e '[.lines[] | select(.table == \"process\" and .name == \"blocked.lock\")][0].verdict == \"unchanged\"'"
 
 # Some of the processes, and other groups: a second process with a fifth of the CPU time, and 30 % more of it in B
 helper() {
