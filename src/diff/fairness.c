@@ -194,8 +194,8 @@ static void look_at_hypervisor(struct diff *diff)
 			continue;
 		diff->disturbed = DIFF_STOLEN;
 		warn(diff, false,
-		     "the hypervisor took %.0f %% of the time that CPUs were busy during %s%s",
-		     100 * share, run->name,
+		     "during %s CPUs were busy for %.3g s, and the hypervisor took %.3g s%s",
+		     run->name, run->busy_ns / 1e9, (double)run->steal_ns / 1e9,
 		     diff->whole_runs ? "" : ": times are inconclusive unless --force is given");
 	}
 }
