@@ -2,7 +2,7 @@
 /*
  * Which windows are exchanged together: neighbours agree, so that they are no independent evidence.
  * Bins of a run become blocks that are long enough for neighbouring ones to differ. Owns nothing.
- * Called by judge.c, and by its tests.
+ * Called by judge.c, by speed.c, and by their tests.
  */
 #ifndef DWELL_DIFF_BLOCKS_H
 #define DWELL_DIFF_BLOCKS_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The statistics of a comparison: pure arithmetic on numbers, nothing of sessions. Owns nothing.
- * docs/diff.md has the method and why it is this one. Called by judge.c, and by its tests.
+ * docs/diff.md has the method and why it is this one. Called by judge.c, by speed.c, and by their
+ * tests.
  */
 #ifndef DWELL_DIFF_STATS_H
 #define DWELL_DIFF_STATS_H

@@ -2,7 +2,7 @@
 /*
  * What was read of one side, from the process that read it to the one that judges: so both sides
  * are read at the same time. Both are the same program. Who receives believes nothing, as the other
- * one has read a file from anywhere. Owns nothing. Called by src/cmd/diff.c.
+ * one has read a file from anywhere. Owns nothing. Called by src/cmd/diff_processes.c.
  */
 #ifndef DWELL_DIFF_TRANSFER_H
 #define DWELL_DIFF_TRANSFER_H
