@@ -47,7 +47,6 @@ record_once() {
 # A run is made again if the hypervisor took more than 3 % of the time that CPUs were busy, or other processes used more
 # than 4 % of the CPUs: then diff calls times inconclusive, or the sides differ by what others did.
 again=0 deadline=$(($(date +%s) + 60 * ${MINUTES:-600}))
-is_again() { [ -z "${FORCE:-}" ] && [ "${AGAIN:-1}" = 1 ]; }
 is_disturbed() {
 	[ "$("$DWELL" query --csv "$1" "SELECT (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'steal_ns') > 0.03 * sum(ns * (use != 1)) OR
 		sum(ns * (use = 3)) > 0.04 * sum(ns) FROM cpus" | tail -1)" = 1 ]
@@ -55,29 +54,21 @@ is_disturbed() {
 record() {
 	while [ "$(date +%s)" -lt $deadline ]; do
 		record_once "$@" || return
-		is_again && is_disturbed "$work/$1" || return 0
+		[ -z "${FORCE:-}" ] && [ "${AGAIN:-1}" = 1 ] && is_disturbed "$work/$1" || return 0
 		again=$((again + 1))
 	done
 	echo "the time is over" >"$work/err"
 	return 1
 }
 compare() { "$DWELL" diff --json ${FORCE:+--force} "$@" >"$work/out.json" 2>"$work/err"; }
-# record_like NAME OPTIONS [VARIABLE=VALUE]...: a run, and its comparison with a.dwell; made again while the CPUs are slower
-# or faster than they were
-record_like() {
-	while record "$1" "${@:3}"; do
-		# shellcheck disable=SC2086 # options are words
-		compare $2 "$work/a.dwell" "$work/$1" || return
-		is_again && jq -e '[.warnings[].text | test("the CPUs were")] | any' "$work/out.json" >/dev/null || return 0
-		again=$((again + 1))
-		# It may be the other one that was unlike the rest.
-		[ $((again % 4)) -ne 0 ] || record a.dwell || return
-	done
-	return 1
+# record_and_compare NAME OPTIONS [VARIABLE=VALUE]...: a run, and its comparison with a.dwell
+record_and_compare() {
+	# shellcheck disable=SC2086 # options are words
+	record "$1" "${@:3}" && compare $2 "$work/a.dwell" "$work/$1"
 }
-# Pairs whose times diff did not judge, as others, the hypervisor or the speed of the CPUs disturbed them.
+# Pairs whose times diff did not judge, as other processes or the hypervisor disturbed them.
 withheld=0
-count_withheld() { jq -e '[.lines[].reason | test("disturbed|CPUs were")] | any | not' "$work/out.json" >/dev/null || withheld=$((withheld + 1)); }
+count_withheld() { jq -e '[.lines[].reason | test("disturbed")] | any | not' "$work/out.json" >/dev/null || withheld=$((withheld + 1)); }
 keep() {
 	[ -n "${KEEP:-}" ] || return 0
 	mkdir -p "$KEEP/$1"
@@ -95,7 +86,7 @@ add() { whats+=("$1") options+=("$2") filters+=("$3") settings+=("$4") hits+=(0)
 
 # compare_change I NUMBER: a run with that change against the run before it
 compare_change() {
-	if ! record_like c.dwell "${options[$2]}" "${settings[$2]}"; then
+	if ! record_and_compare c.dwell "${options[$2]}" "${settings[$2]}"; then
 		echo "# ${whats[$2]}, pair $1 failed: $(cat "$work/err")"
 		return
 	fi
@@ -111,7 +102,7 @@ compare_change() {
 
 # compare_same I: a run against the one of the same program before it
 compare_same() {
-	if ! record_like b.dwell ""; then
+	if ! record_and_compare b.dwell ""; then
 		echo "# pair $1 failed: $(cat "$work/err")"
 		return
 	fi

@@ -241,6 +241,9 @@ void diff_check_fairness(struct diff *diff);
 void diff_find_onsets(struct diff *diff);
 void diff_write_sentences(struct diff *diff);
 
+/* Of a line of states: is it of those on a CPU? */
+bool diff_is_cpu_state(const struct diff *diff, const struct diff_line *line);
+
 /* States in which a thread has nothing to do, or that nobody knows: no cost. */
 bool diff_is_slack(const struct diff *diff, const struct diff_line *line);
 

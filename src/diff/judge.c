@@ -84,9 +84,7 @@ static void compare(const struct diff *diff, struct diff_line *line, u64 permuta
 	struct stats_run runs[DIFF_RUNS_MAX];
 	const struct judge_line of = {diff, line};
 
-	for (size_t r = 0; r < diff->run_count; r++)
-		runs[r] = (struct stats_run){diff->runs[r].first_bin, diff->runs[r].bin_count,
-					     diff->runs[r].side};
+	judge_runs(diff, runs);
 	blocks_choose(&of, judge_unit, runs, diff->run_count, least_bins(diff, line),
 		      diff->whole_runs, &blocks);
 	judged->is_compared =
@@ -178,7 +176,7 @@ static bool is_touched(const struct diff *diff, const struct diff_line *line)
 static bool is_wait(const struct diff *diff, const struct diff_line *line)
 {
 	if (line->key.table <= DIFF_PROCESS)
-		return strncmp(diff_text(diff, line->key.name), "cpu", 3) != 0;
+		return !diff_is_cpu_state(diff, line);
 	return (line->key.table == DIFF_FUNCTION || line->key.table == DIFF_STACK) &&
 	       line->key.kind != SAMPLE_CPU;
 }

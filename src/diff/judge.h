@@ -22,6 +22,9 @@ struct stats_unit judge_unit(const void *context, size_t first, size_t count);
 /* Values that the means and percentiles of a line are of. */
 double judge_events(const struct diff *diff, const struct diff_line *line);
 
+/* The bins of each run. */
+void judge_runs(const struct diff *diff, struct stats_run runs[DIFF_RUNS_MAX]);
+
 /* Of all runs; where the CPUs were not timed, all is 0. */
 void speed_compare(const struct diff *diff, struct diff_speed *ret_speed);
 

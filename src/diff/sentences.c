@@ -28,6 +28,11 @@ static bool is_pause(const struct diff *diff, const struct diff_line *line)
 	return false;
 }
 
+bool diff_is_cpu_state(const struct diff *diff, const struct diff_line *line)
+{
+	return !strncmp(diff_text(diff, line->key.name), "cpu", 3);
+}
+
 bool diff_is_slack(const struct diff *diff, const struct diff_line *line)
 {
 	static const int slack[] = {STATE_UNATTRIBUTED,	   STATE_BLOCKED_IDLE,
@@ -136,8 +141,7 @@ static const struct diff_line *code_of(const struct diff *diff, const struct dif
 	const struct diff_line *cpu = NULL;
 
 	if (ledger)
-		return top_code(diff, ledger,
-				!strncmp(diff_text(diff, ledger->key.name), "cpu", 3));
+		return top_code(diff, ledger, diff_is_cpu_state(diff, ledger));
 	cpu = top_code(diff, NULL, true);
 	return cpu ? cpu : top_code(diff, NULL, false);
 }
@@ -182,9 +186,8 @@ static void say_nothing(struct diff *diff)
 	for (size_t i = 0; i < diff->order_count; i++) {
 		const struct diff_line *line = diff->order[i];
 
-		if (line->key.table <= DIFF_PROCESS &&
-		    !strncmp(diff_text(diff, line->key.name), "cpu", 3) && isfinite(line->mde) &&
-		    line->scale > 0 &&
+		if (line->key.table <= DIFF_PROCESS && diff_is_cpu_state(diff, line) &&
+		    isfinite(line->mde) && line->scale > 0 &&
 		    (!largest || line->pooled > largest->pooled ||
 		     (line->pooled == largest->pooled && line->key.table > largest->key.table)))
 			largest = line;

@@ -36,9 +36,7 @@ void speed_compare(const struct diff *diff, struct diff_speed *ret_speed)
 	double half;
 
 	*ret_speed = (struct diff_speed){0};
-	for (size_t r = 0; r < diff->run_count; r++)
-		runs[r] = (struct stats_run){diff->runs[r].first_bin, diff->runs[r].bin_count,
-					     diff->runs[r].side};
+	judge_runs(diff, runs);
 	blocks_choose(diff, speed_unit, runs, diff->run_count, 1, false, &blocks);
 	if (blocks.count[0] < STATS_UNITS_MIN || blocks.count[1] < STATS_UNITS_MIN)
 		return; /* nor is anything else known then */

@@ -52,3 +52,10 @@ struct stats_unit judge_unit(const void *context, size_t first, size_t count)
 	}
 	return unit;
 }
+
+void judge_runs(const struct diff *diff, struct stats_run runs[DIFF_RUNS_MAX])
+{
+	for (size_t r = 0; r < diff->run_count; r++)
+		runs[r] = (struct stats_run){diff->runs[r].first_bin, diff->runs[r].bin_count,
+					     diff->runs[r].side};
+}
