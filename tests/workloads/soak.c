@@ -25,6 +25,7 @@
 #define FILES_A_SECOND	     2000
 #define CONNECTIONS_A_SECOND 200
 #define BINARIES	     1000
+#define RUNS_IN_SUCCESSION   3	  /* of a binary; it comes back after 10 s, longer than it is kept */
 #define CHILDREN_MAX	     64	  /* that live at a time */
 #define FILES_KEPT	     1000 /* the last ones; those before are removed */
 #define BLINK_NS	     MS
@@ -108,7 +109,7 @@ static void start_process(long number)
 	static int live;
 	pid_t pid;
 
-	snprintf(path, sizeof(path), "./binary-%ld", number % BINARIES);
+	snprintf(path, sizeof(path), "./binary-%ld", number / RUNS_IN_SUCCESSION % BINARIES);
 	while (live && waitpid(-1, NULL, live < CHILDREN_MAX ? WNOHANG : 0) > 0)
 		live--;
 	must(!posix_spawn(&pid, path, NULL, NULL, arguments, environ), "start a process");
