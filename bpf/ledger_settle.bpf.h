@@ -101,13 +101,22 @@ static __always_inline u64 ledger_first_part(const struct ledger_task *account,
 	return length >= least ? length : 0;
 }
 
+/* What was told as sleep stays that: a window before this one cannot be corrected. */
+static __always_inline u64 ledger_untold_sleep(const struct ledger_task *account)
+{
+	u64 slept = account->ns[STATE_BLOCKED_SLEEP];
+	u64 told = account->told.ns[STATE_BLOCKED_SLEEP];
+
+	return slept > told ? slept - told : 0;
+}
+
 /*
  * A wait for a futex that times out, and another one right after it: whoever gets it then has
  * waited for it all the time. Returns how much of its sleep was such, and takes it from there.
  */
 static __always_inline u64 ledger_take_retries(struct ledger_task *account, u32 state, u64 passed)
 {
-	u64 begin = account->last_ns, retries = 0;
+	u64 begin = account->last_ns, untold = ledger_untold_sleep(account), retries = 0;
 	struct ledger_cause *slept;
 
 	if (account->wait_ends != ENDS_BY_FUTEX && account->wait_lock != LOCK_FUTEX)
@@ -120,9 +129,10 @@ static __always_inline u64 ledger_take_retries(struct ledger_task *account, u32 
 	account->retry_ns = state == STATE_BLOCKED_SLEEP ? retries + passed : 0;
 	if (!retries || (state != STATE_BLOCKED_SIGNALLED && state != STATE_BLOCKED_LOCK))
 		return 0;
+	if (retries > untold)
+		retries = untold;
 	slept = account->cause ? ledger_cause_at(account, account->cause - 1) : NULL;
-	if (!slept || slept->state != STATE_BLOCKED_SLEEP || slept->ns < retries ||
-	    account->ns[STATE_BLOCKED_SLEEP] < retries)
+	if (!slept || slept->state != STATE_BLOCKED_SLEEP || slept->ns < retries)
 		return 0;
 	slept->ns -= retries;
 	if (slept->waker_ns > slept->ns)

@@ -209,6 +209,9 @@ static void compare_speeds(struct diff *diff)
 	speed_compare(diff, &diff->speed);
 	if (speed->rise <= 0 && speed->fall <= 0)
 		return;
+	/* Between whole runs it is one more thing by which runs differ by themselves. */
+	if (!diff_allows_for_speed(diff) && speed->low < 0 && speed->high > 0)
+		return;
 	if (diff_allows_for_speed(diff))
 		snprintf(beyond, sizeof(beyond),
 			 "; a time is called changed if it rose by more than %.0f %%, or fell by "

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../../abi/ids.h"
+#include "../base/figures.h"
 #include "../base/utf8.h"
 #include "../store/process_filter.h"
 #include "show.h"
@@ -131,6 +132,7 @@ static void head(const struct output *output)
 static void verdict(const struct output *output)
 {
 	const struct diff *diff = output->diff;
+	const char *material = FIGURE_TIME((u64)diff->material);
 	char text[DIFF_TEXT_BYTES];
 
 	fprintf(output->out, "\n%sWHAT CHANGED%s\n", bold(output), plain(output));
@@ -138,17 +140,17 @@ static void verdict(const struct output *output)
 		paragraph(output, "  - ", diff->sentences[i]);
 	if (diff->whole_runs)
 		snprintf(text, sizeof(text),
-			 "%zu lines tested: %zu changed, %zu unchanged (within %.1f %%), %zu "
+			 "%zu lines tested: %zu changed, %zu unchanged (within %.1f %% or %s), %zu "
 			 "inconclusive. Runs were exchanged between the sides.",
 			 diff->tested, diff->by_verdict[DIFF_CHANGED],
-			 diff->by_verdict[DIFF_UNCHANGED], 100 * diff->bound,
+			 diff->by_verdict[DIFF_UNCHANGED], 100 * diff->bound, material,
 			 diff->by_verdict[DIFF_INCONCLUSIVE]);
 	else
 		snprintf(text, sizeof(text),
 			 "%zu lines tested: %zu changed (by more than %.0f %%), %zu unchanged "
-			 "(within %.0f %%), %zu inconclusive. %s.",
+			 "(within %.0f %% or %s), %zu inconclusive. %s.",
 			 diff->tested, diff->by_verdict[DIFF_CHANGED], 100 * diff->floor,
-			 diff->by_verdict[DIFF_UNCHANGED], 100 * diff->bound,
+			 diff->by_verdict[DIFF_UNCHANGED], 100 * diff->bound, material,
 			 diff->by_verdict[DIFF_INCONCLUSIVE],
 			 diff->run_count > 2 ? "9 runs a side or more can show smaller changes"
 					     : "One run a side: how runs differ by themselves was "

@@ -147,7 +147,7 @@ tell_the_story() {
 	check "story: and time on a CPU is split" grep -qE '^  cpu\.syscall ' "$work/text"
 }
 
-for name in sleep pipe mutex holders spin tcp epoll faults segv syscalls fdatasync coldread migrate forks \
+for name in sleep pipe retries mutex holders spin tcp epoll faults segv syscalls fdatasync coldread migrate forks \
 	threads nonleader-exec compat uring plugin; do
 	run_oracle $name
 done

@@ -144,6 +144,24 @@ static void retries_belong_to_what_they_were_for(void **state)
 	assert_int_equal(account.ns[STATE_BLOCKED_SLEEP], 5000000);
 }
 
+/* A reader has told the first of them as sleep by then: its window is over. */
+static void retries_that_were_told_stay_sleep(void **state)
+{
+	const struct wait wait = {
+		.state = STATE_BLOCKED_SIGNALLED, .ends = ENDS_BY_FUTEX, .object = MUTEX};
+	const struct wake timer = {.kind = WAKER_TIMER};
+	const struct wake signal = {
+		.kind = WAKER_THREAD, .state = STATE_BLOCKED_SIGNALLED, .waker = WORKER};
+
+	(void)state;
+	pass(&wait, &timer, 10000000, 15000000);
+	account.told.ns[STATE_BLOCKED_SLEEP] = account.ns[STATE_BLOCKED_SLEEP];
+	pass(&wait, &timer, 15100000, 20000000);
+	pass(&wait, &signal, 20100000, 22000000);
+	assert_int_equal(account.ns[STATE_BLOCKED_SLEEP], 5000000);
+	assert_int_equal(account.ns[STATE_BLOCKED_SIGNALLED], 4900000 + 1900000);
+}
+
 /* The flusher held it when the wait began; a worker that had waited itself got it first. */
 static void lock_is_charged_to_its_holders_by_time(void **state)
 {
@@ -265,6 +283,7 @@ int main(void)
 		cmocka_unit_test_setup(packet_ends_a_poll_of_one_socket, start),
 		cmocka_unit_test_setup(timeout_ends_what_else_would_be_known, start),
 		cmocka_unit_test_setup(retries_belong_to_what_they_were_for, start),
+		cmocka_unit_test_setup(retries_that_were_told_stay_sleep, start),
 		cmocka_unit_test_setup(lock_is_charged_to_its_holders_by_time, start),
 		cmocka_unit_test_setup(thread_holds_no_lock_against_itself, start),
 		cmocka_unit_test_setup(wait_for_a_disk_is_split_where_its_request_begins, start),

@@ -3,10 +3,15 @@
  * Waits of one kind each: a timer, a pipe, a peer, a poll.
  */
 #include <arpa/inet.h>
+#include <linux/futex.h>
 #include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "oracle.h"
@@ -44,6 +49,33 @@ void do_pipe(void)
 	}
 	wait(NULL);
 	truth("blocked.pipe", waited);
+}
+
+static atomic_int is_signalled;
+
+static void *signal_after_seconds(void *unused)
+{
+	(void)unused;
+	sleep_ms(3000);
+	atomic_store(&is_signalled, 1);
+	syscall(SYS_futex, &is_signalled, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	return NULL;
+}
+
+/* A futex that is asked again whenever 20 ms are over, for seconds; then a second of work. */
+void do_retries(void)
+{
+	const struct timespec patience = {.tv_nsec = 20 * MS};
+	long long cpu;
+	pthread_t thread;
+
+	must(!pthread_create(&thread, NULL, signal_after_seconds, NULL), "pthread_create");
+	while (!atomic_load(&is_signalled))
+		syscall(SYS_futex, &is_signalled, FUTEX_WAIT_PRIVATE, 0, &patience, NULL, 0);
+	for (cpu = thread_cpu(); thread_cpu() < cpu + 1000 * MS;)
+		;
+	pthread_join(thread, NULL);
+	truth("cpu", thread_cpu());
 }
 
 static void pass_on(int from, int to, int times)
