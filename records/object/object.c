@@ -107,7 +107,9 @@ static void on_record(void *state, const struct rec_hdr *record)
 		return;
 	}
 	entry->kind = object->kind;
-	entry->peer_pid = object->peer_pid;
+	/* Who waits at a listener names it too, and not whose it is. */
+	if (object->peer_pid || !object->is_listening)
+		entry->peer_pid = object->peer_pid;
 	object_name(object, entry->name, sizeof(entry->name));
 	make_due(book, entry);
 }

@@ -46,6 +46,29 @@ static bool is_known(struct object_book *book, u64 id)
 	return recent_find(&book->entries, &id, NULL) != NULL;
 }
 
+static u64 process_of_listener(struct object_book *book, u32 pid)
+{
+	const struct rec_object object = {
+		.object = 7, .kind = OBJECT_TCP, .is_listening = 1, .peer_pid = pid};
+	const u64 id = 7;
+
+	signal_object.on_record(book, &object.hdr);
+	return ((struct object_entry *)recent_find(&book->entries, &id, NULL))->peer_pid;
+}
+
+static void listener_keeps_its_process(void **state)
+{
+	struct object_book book = {0};
+
+	(void)state;
+	signal_object.open(&book, NULL);
+	assert_int_equal(process_of_listener(&book, 0), 0);
+	assert_int_equal(process_of_listener(&book, 42), 42);
+	assert_int_equal(process_of_listener(&book, 0), 42); /* somebody waits there */
+	assert_int_equal(process_of_listener(&book, 43), 43);
+	signal_object.release(&book);
+}
+
 static void what_rows_refer_to_is_in_each_file(void **state)
 {
 	struct object_book book = {0};
@@ -84,6 +107,7 @@ static void few_are_kept_however_old(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(listener_keeps_its_process),
 		cmocka_unit_test(what_rows_refer_to_is_in_each_file),
 		cmocka_unit_test(few_are_kept_however_old),
 	};
