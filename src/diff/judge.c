@@ -11,12 +11,15 @@
 #include "../model/state.h"
 #include "judge.h"
 
-#define WHOLE_RUNS_MIN	 9    /* a side: with fewer there are too few arrangements of runs */
-#define FLOOR_FEW_RUNS	 0.05 /* two runs of the same program may differ by as much */
-#define BOUND_FEW_RUNS	 0.05
-#define BOUND_MANY_RUNS	 0.005
-#define MATERIAL_FEW	 1e-3 /* of wall time per unit of work */
-#define MATERIAL_MANY	 1e-4
+#define WHOLE_RUNS_MIN	9    /* a side: with fewer there are too few arrangements of runs */
+#define FLOOR_FEW_RUNS	0.05 /* two runs of the same program may differ by as much */
+#define BOUND_FEW_RUNS	0.05
+#define BOUND_MANY_RUNS 0.005
+#define MATERIAL_FEW	1e-3 /* of wall time per unit of work */
+#define MATERIAL_MANY	1e-4
+#define MATERIAL_KERNEL                                                                            \
+	5e-3		     /* of few runs, for time in the kernel: so much it differs by itself  \
+			      */
 #define VALUE_MATERIAL	 0.1 /* of that, what a latency has to add up to */
 #define UNITS_ENOUGH	 40  /* blocks of a side */
 #define PERMUTATIONS_MIN 5000
@@ -147,6 +150,34 @@ static void estimate(const struct diff *diff, struct diff_line *line, const stru
 	line->relative_high = line->scale > 0 ? line->high / line->scale : HUGE_VAL;
 }
 
+/* Time on a CPU in the kernel, which is more than others' where caches are cold: after a wait. */
+static bool is_kernel_time(const struct diff *diff, const struct diff_line *line)
+{
+	const char *name = diff_text(diff, line->key.name);
+
+	switch (line->key.table) {
+	case DIFF_LEDGER:
+	case DIFF_SERVICE:
+	case DIFF_PROCESS:
+		return diff_is_cpu_state(diff, line) && strcmp(name, state_names[STATE_CPU]) != 0 &&
+		       strcmp(name, state_names[STATE_CPU_USER]) != 0;
+	case DIFF_FUNCTION:
+		return line->key.kind == SAMPLE_CPU &&
+		       !strcmp(diff_text(diff, line->key.module), "[kernel]");
+	case DIFF_CALL:
+		return line->key.measure == DIFF_TIME;
+	}
+	return false;
+}
+
+/* What a change has to be at least to be called one. */
+static double least_change(const struct diff *diff, const struct diff_line *line)
+{
+	if (!diff->whole_runs && is_kernel_time(diff, line))
+		return diff->wall_per_work * MATERIAL_KERNEL;
+	return material_of(diff, line);
+}
+
 /* The effect that is found in four of five cases. */
 static double detectable(const struct diff *diff, const struct diff_line *line,
 			 const struct judged *judged, double floor)
@@ -162,7 +193,7 @@ static double detectable(const struct diff *diff, const struct diff_line *line,
 	by_test = (stats_t_beyond(needed, result->freedom) + power) * result->error_of_effect;
 	by_floor = floor + (stats_t_beyond(1 - STATS_CONFIDENCE, result->freedom) + power) *
 				   result->error_of_effect;
-	return larger(larger(by_test, by_floor), material_of(diff, line));
+	return larger(larger(by_test, by_floor), least_change(diff, line));
 }
 
 /* What others do to the CPUs touches all but what is counted per unit of work. */
@@ -212,7 +243,8 @@ static void decide(const struct diff *diff, struct diff_line *line, const struct
 		line->reason = diff->disturbed;
 	else if (judged->has_drift)
 		line->reason = DIFF_DRIFTS;
-	else if (line->p <= diff->threshold && is_beyond && fabs(line->effect) >= material) {
+	else if (line->p <= diff->threshold && is_beyond &&
+		 fabs(line->effect) >= least_change(diff, line)) {
 		if (!judged->are_runs_apart)
 			line->reason = DIFF_RUNS_OVERLAP;
 		else if (line->low > floor + rise || line->high < -floor - fall)

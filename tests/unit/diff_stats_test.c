@@ -249,13 +249,10 @@ static enum noise noise_of(u32 line)
 		       : noise;
 }
 
-/* Sessions of so many runs a side and windows each; line 0 is slower by change, line l of noise by
- * its number. */
-static void make_diff(struct diff *diff, size_t runs, size_t windows, enum noise first,
-		      double change, double between_runs)
+/* Sessions of so many runs a side and windows each, without a line. */
+static void make_sides(struct diff *diff, size_t runs, size_t windows)
 {
 	struct diff_options options = {.fail_over = -1, .run_count = 2 * runs};
-	struct stats_unit units[BINS_MAX];
 
 	diff_parse_per("wall", &options.per);
 	assert_int_equal(diff_init(diff, &options), 0);
@@ -270,6 +267,15 @@ static void make_diff(struct diff *diff, size_t runs, size_t windows, enum noise
 	diff->bin_count = 2 * runs * windows;
 	for (size_t i = 0; i < diff->bin_count; i++)
 		diff->bins[i].wall_s = 1;
+}
+
+/* Line 0 is slower by change, line l of noise by its number. */
+static void make_diff(struct diff *diff, size_t runs, size_t windows, enum noise first,
+		      double change, double between_runs)
+{
+	struct stats_unit units[BINS_MAX];
+
+	make_sides(diff, runs, windows);
 	for (u32 l = 0; l < LINES; l++) {
 		struct diff_key key = {.table = DIFF_PROCESS, .measure = DIFF_TIME, .name = l};
 		struct diff_line *line = hash_add(&diff->lines, &key);
@@ -365,6 +371,41 @@ static void runs_with_a_small_change(void **state)
 	}
 }
 
+/* One line alone, of 10 ms per s; what is it called when it is more by so much? */
+static enum diff_verdict verdict_on(const char *name, size_t runs, double change)
+{
+	static struct diff diff;
+	struct diff_key key = {.table = DIFF_PROCESS, .measure = DIFF_TIME};
+	struct stats_unit units[BINS_MAX];
+	enum diff_verdict verdict;
+	struct diff_line *line;
+
+	seed = 6;
+	make_sides(&diff, runs, 12);
+	key.name = strings_add(&diff.strings, name);
+	line = hash_add(&diff.lines, &key);
+	line->values = calloc(DIFF_BINS_MAX, sizeof(double));
+	for (size_t r = 0; r < 2 * runs; r++) {
+		make_run(QUIET, 12, 1e7 * (r >= runs ? 1 + change : 1), units);
+		for (size_t i = 0; i < 12; i++)
+			line->values[r * 12 + i] = units[i].value;
+	}
+	assert_int_equal(diff_judge(&diff), 0);
+	verdict = line->verdict;
+	diff_free(&diff);
+	return verdict;
+}
+
+/* Runs of the same program differ by some ms per s in the kernel, and by less outside. */
+static void kernel_time_needs_more(void **state)
+{
+	(void)state;
+	assert_int_equal(verdict_on("cpu.user", 1, 0.3), DIFF_CHANGED);
+	assert_int_equal(verdict_on("cpu.syscall", 1, 0.3), DIFF_INCONCLUSIVE);
+	assert_int_equal(verdict_on("cpu.syscall", 1, 0.8), DIFF_CHANGED);
+	assert_int_equal(verdict_on("cpu.syscall", 10, 0.3), DIFF_CHANGED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -378,6 +419,7 @@ int main(void)
 		cmocka_unit_test(pairs_without_a_change),
 		cmocka_unit_test(pairs_with_a_change),
 		cmocka_unit_test(runs_with_a_small_change),
+		cmocka_unit_test(kernel_time_needs_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
