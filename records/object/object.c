@@ -107,7 +107,7 @@ static void on_record(void *state, const struct rec_hdr *record)
 		return;
 	}
 	entry->kind = object->kind;
-	/* Who waits at a listener names it too, and not whose it is. */
+	/* A thread that waits at a listener sends its name too, without the process. */
 	if (object->peer_pid || !object->is_listening)
 		entry->peer_pid = object->peer_pid;
 	object_name(object, entry->name, sizeof(entry->name));

@@ -11,17 +11,15 @@
 #include "../model/state.h"
 #include "judge.h"
 
-#define WHOLE_RUNS_MIN	9    /* a side: with fewer there are too few arrangements of runs */
-#define FLOOR_FEW_RUNS	0.05 /* two runs of the same program may differ by as much */
-#define BOUND_FEW_RUNS	0.05
-#define BOUND_MANY_RUNS 0.005
-#define MATERIAL_FEW	1e-3 /* of wall time per unit of work */
-#define MATERIAL_MANY	1e-4
-#define MATERIAL_KERNEL                                                                            \
-	5e-3		     /* of few runs, for time in the kernel: so much it differs by itself  \
-			      */
-#define VALUE_MATERIAL	 0.1 /* of that, what a latency has to add up to */
-#define UNITS_ENOUGH	 40  /* blocks of a side */
+#define WHOLE_RUNS_MIN	 9    /* a side: with fewer there are too few arrangements of runs */
+#define FLOOR_FEW_RUNS	 0.05 /* two runs of the same program may differ by as much */
+#define BOUND_FEW_RUNS	 0.05
+#define BOUND_MANY_RUNS	 0.005
+#define MATERIAL_FEW	 1e-3 /* of wall time per unit of work */
+#define MATERIAL_MANY	 1e-4
+#define MATERIAL_KERNEL	 5e-3 /* with few runs, for time in the kernel */
+#define VALUE_MATERIAL	 0.1  /* of the material time, what a latency has to add up to */
+#define UNITS_ENOUGH	 40   /* blocks of a side */
 #define PERMUTATIONS_MIN 5000
 #define PERMUTATIONS_MAX 60000
 
@@ -150,7 +148,7 @@ static void estimate(const struct diff *diff, struct diff_line *line, const stru
 	line->relative_high = line->scale > 0 ? line->high / line->scale : HUGE_VAL;
 }
 
-/* Time on a CPU in the kernel, which is more than others' where caches are cold: after a wait. */
+/* It varies more from run to run than user time, as caches are cold after each wait. */
 static bool is_kernel_time(const struct diff *diff, const struct diff_line *line)
 {
 	const char *name = diff_text(diff, line->key.name);
