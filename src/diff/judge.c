@@ -148,7 +148,10 @@ static void estimate(const struct diff *diff, struct diff_line *line, const stru
 	line->relative_high = line->scale > 0 ? line->high / line->scale : HUGE_VAL;
 }
 
-/* It varies more from run to run than user time, as caches are cold after each wait. */
+/*
+ * It varies more from run to run than user time, as caches are cold after each wait. The time of a
+ * call counts as such: what of it is a wait has a line of its own, by its state.
+ */
 static bool is_kernel_time(const struct diff *diff, const struct diff_line *line)
 {
 	const char *name = diff_text(diff, line->key.name);

@@ -123,41 +123,35 @@ static void timeout_ends_what_else_would_be_known(void **state)
 	assert_int_equal(account.ns[STATE_BLOCKED_DISK], 100);
 }
 
+static const struct wait futex = {
+	.state = STATE_BLOCKED_SIGNALLED, .ends = ENDS_BY_FUTEX, .object = MUTEX};
+static const struct wake timeout = {.kind = WAKER_TIMER};
+static const struct wake signal = {
+	.kind = WAKER_THREAD, .state = STATE_BLOCKED_SIGNALLED, .waker = WORKER};
+
 /* As Python waits for its lock: 5 ms at a time, until it gets it. */
 static void retries_belong_to_what_they_were_for(void **state)
 {
-	const struct wait wait = {
-		.state = STATE_BLOCKED_SIGNALLED, .ends = ENDS_BY_FUTEX, .object = MUTEX};
-	const struct wake timer = {.kind = WAKER_TIMER};
-	const struct wake signal = {
-		.kind = WAKER_THREAD, .state = STATE_BLOCKED_SIGNALLED, .waker = WORKER};
-
 	(void)state;
-	pass(&wait, &timer, 10000000, 15000000);
-	pass(&wait, &timer, 15000000 + RETRY_GAP_NS / 2, 20000000);
-	pass(&wait, &signal, 20000000 + RETRY_GAP_NS / 2, 22000000);
+	pass(&futex, &timeout, 10000000, 15000000);
+	pass(&futex, &timeout, 15000000 + RETRY_GAP_NS / 2, 20000000);
+	pass(&futex, &signal, 20000000 + RETRY_GAP_NS / 2, 22000000);
 	assert_int_equal(account.ns[STATE_BLOCKED_SLEEP], 0);
 	assert_int_equal(account.ns[STATE_BLOCKED_SIGNALLED], 12000000 - RETRY_GAP_NS);
 	/* One that has done something else between was asleep. */
-	pass(&wait, &timer, 30000000, 35000000);
-	pass(&wait, &signal, 36000000, 37000000);
+	pass(&futex, &timeout, 30000000, 35000000);
+	pass(&futex, &signal, 36000000, 37000000);
 	assert_int_equal(account.ns[STATE_BLOCKED_SLEEP], 5000000);
 }
 
 /* A reader has told the first of them as sleep by then: its window is over. */
 static void retries_that_were_told_stay_sleep(void **state)
 {
-	const struct wait wait = {
-		.state = STATE_BLOCKED_SIGNALLED, .ends = ENDS_BY_FUTEX, .object = MUTEX};
-	const struct wake timer = {.kind = WAKER_TIMER};
-	const struct wake signal = {
-		.kind = WAKER_THREAD, .state = STATE_BLOCKED_SIGNALLED, .waker = WORKER};
-
 	(void)state;
-	pass(&wait, &timer, 10000000, 15000000);
+	pass(&futex, &timeout, 10000000, 15000000);
 	account.told.ns[STATE_BLOCKED_SLEEP] = account.ns[STATE_BLOCKED_SLEEP];
-	pass(&wait, &timer, 15100000, 20000000);
-	pass(&wait, &signal, 20100000, 22000000);
+	pass(&futex, &timeout, 15100000, 20000000);
+	pass(&futex, &signal, 20100000, 22000000);
 	assert_int_equal(account.ns[STATE_BLOCKED_SLEEP], 5000000);
 	assert_int_equal(account.ns[STATE_BLOCKED_SIGNALLED], 4900000 + 1900000);
 }
