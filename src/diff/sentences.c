@@ -195,13 +195,19 @@ static void say_nothing(struct diff *diff)
 	if (!largest)
 		return;
 	show_label(diff, largest, label, sizeof(label));
-	snprintf(diff->sentences[diff->sentence_count++], DIFF_TEXT_BYTES,
-		 "The largest CPU cost, %s, is %s: %s (95 %% interval %s to %s); a change of %.1f "
-		 "%% "
-		 "would have been found.",
-		 label, diff_verdict_names[largest->verdict], SHOW_PERCENT(largest->relative),
-		 SHOW_PERCENT(largest->relative_low), SHOW_PERCENT(largest->relative_high),
-		 100 * largest->mde / largest->scale);
+	to = diff->sentences[diff->sentence_count++];
+	if (largest->reason == DIFF_BY_SIZE)
+		snprintf(to, DIFF_TEXT_BYTES,
+			 "The largest CPU cost, %s, is unchanged: it differs by less than %s%s.",
+			 label, SHOW_VALUE(diff, largest, largest->bound),
+			 show_per(diff, largest, (char[SHOW_BYTES]){0}));
+	else
+		snprintf(to, DIFF_TEXT_BYTES,
+			 "The largest CPU cost, %s, is %s: %s (95 %% interval %s to %s); a change "
+			 "of %.1f %% would have been found.",
+			 label, diff_verdict_names[largest->verdict],
+			 SHOW_PERCENT(largest->relative), SHOW_PERCENT(largest->relative_low),
+			 SHOW_PERCENT(largest->relative_high), 100 * largest->mde / largest->scale);
 }
 
 void diff_write_sentences(struct diff *diff)
