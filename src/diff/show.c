@@ -39,7 +39,9 @@ const char *show_value(const struct diff *diff, const struct diff_line *line, do
 		snprintf(buf, SHOW_BYTES, "%s%.48s", sign, figure(size, number));
 	else if (line->key.unit == UNIT_BYTES)
 		snprintf(buf, SHOW_BYTES, "%s%.40s B", sign, figure(size, number));
-	else if (size > 0 && size < 10)
+	else if (size < 0.05) /* sums of floats are not exactly nothing */
+		snprintf(buf, SHOW_BYTES, "0 ns");
+	else if (size < 10)
 		snprintf(buf, SHOW_BYTES, "%s%.1f ns", sign, size);
 	else
 		snprintf(buf, SHOW_BYTES, "%s%s", sign,
