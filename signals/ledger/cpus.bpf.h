@@ -131,24 +131,31 @@ static __noinline int ledger_begin_cpus(u32 cpus)
 	return 0;
 }
 
-/* False if there is no room left; the whole program is then run again. */
-static __always_inline bool write_cpu(struct seq_file *seq, u32 number)
+/*
+ * 1: it is being written, and the iterator is to come again after a pause. A row that finds no room
+ * is written again by the kernel's next call.
+ */
+static __always_inline int write_cpu(struct seq_file *seq, u32 number, bool can_come_again)
 {
-	struct ledger_cpu *cpu = cpu_account(number);
+	struct ledger_cpu *cpu = number < cfg_cpus ? cpu_account(number) : NULL;
 	struct rec_cpu row = {};
 	u64 now;
 
 	if (!cpu || !cpu->begin_ns)
-		return true;
+		return 0;
 	emit_header(&row.hdr, SIG_CPU, SIG_VERSION_CPU, sizeof(row), 1, current_task());
 	row.cpu = number;
 	now = bpf_ktime_get_ns();
 	/* Twice, and not in a loop: older verifiers do not take one within another after a call. */
 	if (!copy_cpu(cpu, &row, now) && !copy_cpu(cpu, &row, now)) {
+		if (can_come_again && ++cpu->torn_reads <= ROW_PAUSES)
+			return 1;
 		EMIT_LOSE(CPU, torn);
-		return true;
+	} else {
+		bpf_seq_write(seq, &row, sizeof(row));
 	}
-	return !bpf_seq_write(seq, &row, sizeof(row));
+	cpu->torn_reads = 0;
+	return 0;
 }
 
 #endif

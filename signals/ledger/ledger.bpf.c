@@ -4,6 +4,10 @@
  * account in task storage; it gets one when it is seeded (ledger_seed) or made by one that has.
  */
 #include "../../bpf/common.bpf.h"
+
+#define ROW_ATTEMPTS 3	/* at once ... */
+#define ROW_PAUSES   16 /* ... and after a pause each, which only the reading process can make */
+
 #include "blocked.bpf.h"
 #include "wake.bpf.h"
 #include "cpus.bpf.h"
@@ -16,9 +20,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct rec_ledger);
 } ledger_scratch SEC(".maps");
-
-#define ROW_ATTEMPTS 3 /* at once ... */
-#define ROW_PAUSES   4 /* ... and after a pause each, which only the reading process can make */
 
 /* Throttled by a quota: from 6.18 the task itself is marked, before that its queue. */
 static __always_inline bool is_throttled(struct task_struct *task)
@@ -405,7 +406,11 @@ static __always_inline int is_read_again(struct ledger_task *account)
 	return 0;
 }
 
-/* Rows of all that live. Stateless: it runs again for a task when the buffer was full. */
+/*
+ * Rows of all that live. Stateless: it runs again for a task when the buffer was full. CPUs come
+ * one with each thread: rows of some 240 would fill the buffer, and for one that is being written
+ * the kernel comes again with a thread only.
+ */
 SEC("?iter/task")
 int ledger_rows(struct bpf_iter__task *ctx)
 {
@@ -417,11 +422,14 @@ int ledger_rows(struct bpf_iter__task *ctx)
 	u64 now;
 
 	if (!task) {
+		/* Of more CPUs than threads. */
 		for (u32 i = 0; i < CPUS_MAX && i < cfg_cpus; i++)
-			if (!write_cpu(ctx->meta->seq, i))
-				break;
+			if (i > ctx->meta->seq_num)
+				write_cpu(ctx->meta->seq, i, false);
 		return 0;
 	}
+	if (write_cpu(ctx->meta->seq, (u32)ctx->meta->seq_num, true))
+		return 1;
 	account = account_of(task);
 	row = bpf_map_lookup_elem(&ledger_scratch, &zero);
 	if (!account || !row || account->is_left || is_as_before(account))

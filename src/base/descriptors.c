@@ -63,5 +63,7 @@ const char *descriptors_advice(int err)
 		return "raise the limit of open files: ulimit -n 1024";
 	if (err == ENFILE)
 		return "raise the host's limit of open files: sysctl fs.file-max";
+	if (err == ETIMEDOUT)
+		return "a process of dwell's got no CPU for seconds; try again on a less busy host";
 	return "see ulimit -u and the free memory";
 }
