@@ -251,27 +251,55 @@ static int by_weight(const void *a, const void *b, void *context)
 	return by_name ? by_name : (*(const u32 *)a > *(const u32 *)b ? -1 : 1);
 }
 
+/* The children of each node side by side; ends[i]: where those of node i end. */
+static void gather_children(const struct calltree *tree, u32 *indices, u32 *ends)
+{
+	u32 end = 0;
+
+	for (u32 i = 1; i < tree->nodes.count; i++)
+		ends[calltree_node(tree, i)->parent]++;
+	for (u32 i = 0; i < tree->nodes.count; i++) {
+		u32 children = ends[i];
+
+		ends[i] = end; /* so far where they begin */
+		end += children;
+	}
+	for (u32 i = 1; i < tree->nodes.count; i++)
+		indices[ends[calltree_node(tree, i)->parent]++] = i;
+}
+
+static void link_children(struct calltree *tree, struct calltree_node *parent, const u32 *children,
+			  u32 count)
+{
+	for (u32 i = 0; i < count; i++) {
+		struct calltree_node *node = hash_item(&tree->nodes, children[i]);
+
+		node->next = parent->first_child;
+		parent->first_child = children[i];
+	}
+	parent->child_count = count;
+}
+
 int calltree_sort(struct calltree *tree, const struct profile *profile, bool by_count)
 {
 	struct order order = {tree, profile, by_count};
-	size_t count = tree->nodes.count - 1; /* all but the root */
-	_cleanup_free_ u32 *indices = calloc(count + 1, sizeof(*indices));
+	_cleanup_free_ u32 *indices = calloc(tree->nodes.count, sizeof(*indices));
+	_cleanup_free_ u32 *ends = calloc(tree->nodes.count, sizeof(*ends));
+	u32 begin = 0;
 
-	if (!indices)
+	if (!indices || !ends)
 		tree->err = -ENOMEM;
 	if (tree->err)
 		return tree->err;
 	sum_up(tree);
-	for (size_t i = 0; i < count; i++)
-		indices[i] = (u32)i + 1;
-	qsort_r(indices, count, sizeof(*indices), by_weight, &order);
-	for (size_t i = 0; i < count; i++) {
-		struct calltree_node *node = hash_item(&tree->nodes, indices[i]);
-		struct calltree_node *parent = hash_item(&tree->nodes, node->parent);
+	gather_children(tree, indices, ends);
+	for (u32 i = 0; i < tree->nodes.count; i++) {
+		u32 count = ends[i] - begin;
 
-		node->next = parent->first_child;
-		parent->first_child = indices[i];
-		parent->child_count++;
+		if (count > 1) /* most have one */
+			qsort_r(indices + begin, count, sizeof(*indices), by_weight, &order);
+		link_children(tree, hash_item(&tree->nodes, i), indices + begin, count);
+		begin = ends[i];
 	}
 	return 0;
 }
