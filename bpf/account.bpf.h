@@ -75,8 +75,8 @@ struct ledger_cpu {
 	struct cpu_event event;
 	struct ledger_runs runs;
 	struct cpu_before before;
-	u64 torn_reads; /* the reader's own: attempts in a row that found it being written */
-	u64 apart[3];	/* no cache line is shared with the next one's */
+	u32 torn_reads; /* the reader's own: attempts in a row that found it being written */
+	u32 apart[7];	/* no cache line is shared with the next one's */
 };
 
 _Static_assert(sizeof(struct ledger_cpu) % 64 == 0, "a CPU's account has cache lines of its own");

@@ -148,7 +148,7 @@ static __always_inline int write_cpu(struct seq_file *seq, u32 number, bool can_
 	now = bpf_ktime_get_ns();
 	/* Twice, and not in a loop: older verifiers do not take one within another after a call. */
 	if (!copy_cpu(cpu, &row, now) && !copy_cpu(cpu, &row, now)) {
-		if (can_come_again && ++cpu->torn_reads <= ROW_PAUSES)
+		if (can_come_again && is_read_again(&cpu->torn_reads))
 			return 1;
 		EMIT_LOSE(CPU, torn);
 	} else {

@@ -4,12 +4,9 @@
  * account in task storage; it gets one when it is seeded (ledger_seed) or made by one that has.
  */
 #include "../../bpf/common.bpf.h"
-
-#define ROW_ATTEMPTS 3	/* at once ... */
-#define ROW_PAUSES   16 /* ... and after a pause each, which only the reading process can make */
-
 #include "blocked.bpf.h"
 #include "wake.bpf.h"
+#include "read_out.bpf.h"
 #include "cpus.bpf.h"
 #include "open.bpf.h"
 #include "rivals.bpf.h"
@@ -374,38 +371,6 @@ int ledger_seed(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-static __always_inline void note_told(struct ledger_told *told, const struct rec_ledger *row)
-{
-	/* Not in a loop: compilers make one that goes below an array, which 7.x refuses. */
-	__builtin_memcpy(told->ns, row->ns, sizeof(told->ns));
-	__builtin_memcpy(told->entries, row->entries, sizeof(told->entries));
-	told->exec_ns = row->kernel_exec_ns;
-	told->delay_ns = row->kernel_delay_ns;
-	told->end_ns = row->end_ns;
-}
-
-/* A sleeper that has not moved since it was last read has nothing new to say. */
-static __always_inline bool is_as_before(const struct ledger_task *account)
-{
-	struct live_config *live = live_config();
-
-	return account->read_seq == account->seq && ledger_is_blocked(account->state) &&
-	       !account->wake_ns && !account->is_unwanted && live && !live->all_rows;
-}
-
-/*
- * One whose CPU was taken away while it wrote stays torn for longer than a program can wait. With 1
- * the kernel ends this read and shows the same thread at the next one, after the reader's pause.
- */
-static __always_inline int is_read_again(struct ledger_task *account)
-{
-	if (++account->torn_reads <= ROW_PAUSES)
-		return 1;
-	account->torn_reads = 0;
-	EMIT_LOSE(LEDGER, torn);
-	return 0;
-}
-
 /*
  * Rows of all that live. Stateless: it runs again for a task when the buffer was full. CPUs come
  * one with each thread: rows of some 240 would fill the buffer, and for one that is being written
@@ -439,9 +404,13 @@ int ledger_rows(struct bpf_iter__task *ctx)
 		seq = account->seq;
 		is_whole = ledger_copy(account, row, now);
 	}
-	if (!is_whole)
-		return is_read_again(account);
+	if (!is_whole && is_read_again(&account->torn_reads))
+		return 1;
 	account->torn_reads = 0;
+	if (!is_whole) {
+		EMIT_LOSE(LEDGER, torn);
+		return 0;
+	}
 	if (!row->begin_ns)
 		return 0; /* its account was closed meanwhile: its last word has all */
 	emit_header(&row->hdr, SIG_LEDGER, SIG_VERSION_LEDGER, sizeof(*row), 1, task);

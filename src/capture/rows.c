@@ -54,8 +54,8 @@ bool rows_wait(struct capture *capture, u64 *patience_ns)
 #define ITER_PAGES 8
 
 /*
- * A thread that lost its CPU while its account was being written is shown again after a pause
- * (is_read_again of signals/ledger). However many there are, a read-out does not wait for longer.
+ * An account whose writer lost its CPU is shown again after a pause
+ * (is_read_again() of signals/ledger). However many there are, a read-out does not wait for longer.
  */
 #define TORN_PAUSE_NS (1 * NS_PER_MS)
 #define TORN_PAUSES   20
