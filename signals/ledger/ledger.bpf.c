@@ -373,8 +373,8 @@ int ledger_seed(struct bpf_iter__task *ctx)
 
 /*
  * Rows of all that live. Stateless: it runs again for a task when the buffer was full. CPUs come
- * one with each thread: rows of some 240 would fill the buffer, and for one that is being written
- * the kernel comes again with a thread only.
+ * one with each thread: together, more than 227 would not fit into the buffer, and only with a
+ * thread does the kernel come again for one that is being written.
  */
 SEC("?iter/task")
 int ledger_rows(struct bpf_iter__task *ctx)
