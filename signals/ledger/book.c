@@ -88,12 +88,25 @@ static void settle_sum(struct rec_ledger *sum)
 	sum->ns[STATE_UNATTRIBUTED] += left;
 }
 
+/*
+ * A thread is read while its last switch is under way: the reader's clock may be later than that of
+ * the last word. What was told remains.
+ */
+static void extend_last_word(struct rec_ledger *last, u64 told_end_ns, u32 told_state)
+{
+	last->ns[told_state < STATE_COUNT ? told_state : STATE_UNATTRIBUTED] +=
+		told_end_ns - last->end_ns;
+	last->end_ns = told_end_ns;
+}
+
 void book_on_record(void *state, const struct rec_hdr *record)
 {
 	const struct rec_ledger *row = (const struct rec_ledger *)record;
 	struct ledger_book *book = state;
 	struct index_slot *slot = find_slot(book, row);
-	u64 place;
+	bool is_last_word = (row->flags & (LEDGER_LAST | LEDGER_SUM)) == LEDGER_LAST;
+	u64 place, told_end_ns;
+	u32 told_state;
 
 	if (!slot->place && book->count == LEDGER_ROWS_MAX) {
 		turn_away(book, row);
@@ -101,13 +114,17 @@ void book_on_record(void *state, const struct rec_hdr *record)
 	}
 	place = slot->place ? slot->place - 1 : add_row(book, slot, row);
 	/* A thread is read while it lives, and tells its end: the last word holds. */
-	if (book->marks[place] & MARK_ENDED || row->end_ns < book->rows[place].end_ns)
+	told_end_ns = book->rows[place].end_ns;
+	told_state = book->rows[place].open_state;
+	if (book->marks[place] & MARK_ENDED || (row->end_ns < told_end_ns && !is_last_word))
 		return;
 	if (memcmp(book->rows[place].comm, row->comm, sizeof(row->comm)))
 		book->marks[place] |= MARK_DUE;
 	if (row->flags & LEDGER_LAST)
 		book->marks[place] |= MARK_DUE | MARK_ENDED;
 	book->rows[place] = *row;
+	if (row->end_ns < told_end_ns)
+		extend_last_word(&book->rows[place], told_end_ns, told_state);
 	if (row->flags & LEDGER_SUM)
 		settle_sum(&book->rows[place]);
 	book->marks[place] |= MARK_PENDING;

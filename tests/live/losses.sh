@@ -81,7 +81,9 @@ truth() { awk -v key="$1" '$1 == key { print $2 }' "$work/truth"; }
 # The kernel's own counters, read past dwell: counted KEY sums it over CPUs and signals.
 dump_counts() {
 	local id
-	for id in $(awk '/^map_id/ { print $2 }' "/proc/$1/fdinfo/"* 2>/dev/null); do
+	rm -f "$work/counts"
+	# Not awk alone: it ends at the first descriptor that is closed meanwhile.
+	for id in $(cat "/proc/$1/fdinfo/"* 2>/dev/null | awk '/^map_id/ { print $2 }'); do
 		[ "$(bpftool map show id "$id" -j | jq -r .name)" = emit_counts ] || continue
 		bpftool map dump id "$id" -j >"$work/counts"
 	done

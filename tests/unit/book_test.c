@@ -25,6 +25,7 @@ struct tally {
 	u64 ns[THREADS_MAX], begin_ns[THREADS_MAX], end_ns[THREADS_MAX];
 	u64 thread_rows;
 	u32 tid[THREADS_MAX], threads[THREADS_MAX];
+	bool is_dead[THREADS_MAX];
 	u64 rows, highest;
 	s64 last[10]; /* of the ledger row of most ns in the last flush */
 	u64 by_cause_ns, rest_ns;
@@ -71,6 +72,7 @@ static void add(struct sink *sink, const struct table *table, const struct cell 
 		tally.thread_rows++;
 		tally.tid[id] = (u32)cells[3].number;
 		tally.threads[id] = (u32)cells[10].number;
+		tally.is_dead[id] = cells[9].number;
 		tally.highest = id > tally.highest ? id : tally.highest;
 		return;
 	}
@@ -464,6 +466,30 @@ static void last_word_holds(void **state)
 	give(&early); /* read before, arrived after */
 	flush(0);
 	assert_int_equal(tally.ns[1], 100);
+	assert_int_equal(book->count, 0);
+}
+
+/* Read by one CPU while another one, whose clock was read before, ends it. */
+static void last_word_may_end_before_what_was_read(void **state)
+{
+	struct rec_ledger row = thread(7, 1000), read;
+
+	(void)state;
+	spend(&row, STATE_CPU, 100);
+	spend(&row, STATE_RUNQ_PREEMPTED, 1);
+	read = row;
+	read.ns[STATE_RUNQ_PREEMPTED] += 5;
+	read.end_ns += 5;
+	read.open_state = STATE_RUNQ_PREEMPTED;
+	give(&read);
+	flush(0);
+	row.flags = LEDGER_LAST;
+	give(&row);
+	flush(1);
+	assert_int_equal(tally.ns[1], 106);
+	assert_int_equal(tally.end_ns[1], 1106);
+	assert_true(tally.is_dead[1]);
+	assert_int_equal(tally.negative_rows, 0);
 	assert_int_equal(book->count, 0);
 }
 
@@ -863,6 +889,7 @@ int main(void)
 		BOOK_TEST(wait_gets_the_name_by_which_it_ended),
 		BOOK_TEST(reused_tid_is_another_thread),
 		BOOK_TEST(last_word_holds),
+		BOOK_TEST(last_word_may_end_before_what_was_read),
 		BOOK_TEST(sums_stand_for_lost_threads_by_process),
 		BOOK_TEST(rows_sum_to_the_wall_whatever_comes),
 		BOOK_TEST(twenty_thousand_threads_come_and_go),
