@@ -53,6 +53,15 @@ static void turn_away(struct ledger_book *book, const struct rec_ledger *row)
 	book->other.end_ns += row->end_ns - row->begin_ns; /* from begin_ns 0: the wall */
 }
 
+/* What the session has of this thread. A new one's memory is not touched before it is needed. */
+static struct ledger_written *written_of(struct ledger_book *book, u64 place)
+{
+	if (book->marks[place] & MARK_NEW)
+		book->written[place] = (struct ledger_written){0};
+	book->marks[place] &= (u8)~MARK_NEW;
+	return &book->written[place];
+}
+
 static u64 add_row(struct ledger_book *book, struct index_slot *slot, const struct rec_ledger *row)
 {
 	u64 place = book->count++;
@@ -61,10 +70,9 @@ static u64 add_row(struct ledger_book *book, struct index_slot *slot, const stru
 		book->highest = book->count;
 	*slot = (struct index_slot){.hash = hash_of(row), .place = (u32)place + 1};
 	book->rows[place] = (struct rec_ledger){0};
-	book->written[place] = (struct ledger_written){0};
-	book->marks[place] = MARK_DUE;
+	book->marks[place] = MARK_DUE | MARK_NEW;
 	if (book->is_resumed)
-		resume_thread(book, row, &book->written[place]);
+		resume_thread(book, row, written_of(book, place));
 	return place;
 }
 
@@ -143,8 +151,9 @@ static void remove_row(struct ledger_book *book, u64 place)
 				      (u32)last);
 		slot->place = (u32)place + 1;
 		book->rows[place] = book->rows[last];
-		book->written[place] = book->written[last];
 		book->marks[place] = book->marks[last];
+		if (!(book->marks[last] & MARK_NEW))
+			book->written[place] = book->written[last];
 	}
 	book->count--;
 }
@@ -175,7 +184,7 @@ static void write_threads(struct ledger_book *book, u8 marks, struct sink *sink)
 
 	while (i < book->count) {
 		if (book->marks[i] & marks) {
-			page_write_thread(&book->rows[i], &book->written[i], sink);
+			page_write_thread(&book->rows[i], written_of(book, i), sink);
 			book->marks[i] &= (u8) ~(MARK_DUE | MARK_STALE);
 		}
 		if (book->marks[i] & MARK_ENDED)
@@ -198,8 +207,33 @@ static void give_back_pages(struct ledger_book *book)
 	book->highest = book->count;
 }
 
+static void write_page(struct ledger_book *book, u64 place, u64 window, struct sink *sink)
+{
+	struct ledger_written *written = written_of(book, place);
+
+	if (!written->id)
+		written->id = ++book->last_id;
+	book->marks[place] |= written->is_resumed
+				      ? resume_page(book, &book->rows[place], written, window, sink)
+				      : page_write(book, &book->rows[place], written, window, sink);
+}
+
+/*
+ * A thread that came and went within a window is written once. Nobody asks again what the session
+ * has of it, so that it needs no memory for that: thousands of them may end in one window.
+ */
+static void write_short_lived(struct ledger_book *book, u64 place, u64 window, struct sink *sink)
+{
+	struct ledger_written written = {.id = ++book->last_id};
+
+	page_write(book, &book->rows[place], &written, window, sink);
+	page_write_thread(&book->rows[place], &written, sink);
+	book->marks[place] &= (u8)~MARK_DUE;
+}
+
 void book_flush(void *state, u64 window, struct sink *sink)
 {
+	const u8 short_lived = MARK_NEW | MARK_ENDED;
 	struct ledger_book *book = state;
 	bool is_round = window % THREADS_EVERY == THREADS_EVERY - 1;
 
@@ -207,16 +241,13 @@ void book_flush(void *state, u64 window, struct sink *sink)
 	if (book->is_resumed)
 		resume_write_known(book, sink);
 	for (u64 i = 0; i < book->count; i++) {
-		struct ledger_written *written = &book->written[i];
-
 		if (!(book->marks[i] & MARK_PENDING))
 			continue;
-		if (!written->id)
-			written->id = ++book->last_id;
 		book->marks[i] &= (u8)~MARK_PENDING;
-		book->marks[i] |= written->is_resumed
-					  ? resume_page(book, &book->rows[i], written, window, sink)
-					  : page_write(book, &book->rows[i], written, window, sink);
+		if ((book->marks[i] & short_lived) == short_lived)
+			write_short_lived(book, i, window, sink);
+		else
+			write_page(book, i, window, sink);
 	}
 	write_threads(book, is_round ? MARK_DUE | MARK_STALE : MARK_DUE, sink);
 	flush_other(book, window, sink);
@@ -239,7 +270,7 @@ static void forget_vanished(struct ledger_book *book, u64 oldest_window)
 	u64 i = 0;
 
 	while (i < book->count) {
-		if (book->written[i].window >= oldest_window) {
+		if (written_of(book, i)->window >= oldest_window) {
 			i++;
 			continue;
 		}
@@ -268,7 +299,7 @@ void book_renew(void *state, u64 window, struct sink *sink)
 	write_threads(book, MARK_DUE | MARK_STALE, sink);
 	next_file(book, window);
 	for (u64 i = 0; i < book->count; i++) {
-		page_begin_file(&book->rows[i], &book->written[i]);
+		page_begin_file(&book->rows[i], written_of(book, i));
 		book->marks[i] |= MARK_DUE;
 	}
 	page_begin_file(&book->other, &book->other_written);

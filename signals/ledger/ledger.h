@@ -101,6 +101,7 @@ enum ledger_mark {
 	MARK_DUE = 2,	  /* its row in threads is to be written with this window */
 	MARK_STALE = 4,	  /* there is more to say of it than that row does */
 	MARK_ENDED = 8,	  /* its last word came */
+	MARK_NEW = 16,	  /* the session has nothing of it; its place in written is not in use */
 };
 
 struct ledger_book {
