@@ -23,6 +23,8 @@
 	KNOB(cfg_worker_tgid, 0, 0, PID_LIMIT, "dwell's worker process; 0: none to exclude")       \
 	KNOB(cfg_spawner_tgid, 0, 0, PID_LIMIT, "parent of dwell's helper processes; 0: none")     \
 	KNOB(cfg_cpus, 1, 1, 8192, "CPUs that the host can have")                                  \
+	KNOB(cfg_cpus_online, 0, 0, 8192,                                                          \
+	     "of these, from the first one on, are online; the rest may be")                       \
 	KNOB(cfg_filter_kinds, U32_LIMIT, 0, U32_LIMIT, "kinds of filters that may be used")       \
 	KNOB(cfg_task_storage, 1, 0, 1, "tracing programs have task storage (5.12)")               \
 	KNOB(cfg_task_regs, 1, 0, 1, "there is a helper for a task's registers (5.15)")            \

@@ -49,7 +49,10 @@ struct cpu_before {
 	u64 missed;
 };
 
-/* What one CPU does. Written by itself alone, but for `before`; others look whether it is idle. */
+/*
+ * What one CPU does. Written by itself alone, but for what is the reader's own; others look whether
+ * it is idle.
+ */
 struct ledger_cpu {
 	u64 begin_ns; /* 0: nothing seen yet */
 	u64 last_ns;
@@ -74,9 +77,11 @@ struct ledger_cpu {
 	u64 softirq_since_ns; /* likewise */
 	struct cpu_event event;
 	struct ledger_runs runs;
+	/* The reader's own: */
 	struct cpu_before before;
-	u32 torn_reads; /* the reader's own: attempts in a row that found it being written */
-	u32 apart[7];	/* no cache line is shared with the next one's */
+	u32 torn_reads; /* attempts in a row that found it being written */
+	u32 first_use;	/* 1 + enum cpu_use from before.end_ns until its first switch; 0: unknown */
+	u32 apart[6];	/* no cache line is shared with the next one's */
 };
 
 _Static_assert(sizeof(struct ledger_cpu) % 64 == 0, "a CPU's account has cache lines of its own");

@@ -34,6 +34,24 @@ static __always_inline u64 task_state(struct task_struct *task)
 	return ((struct task_struct___old *)(void *)task)->state;
 }
 
+/* A CPU has it just now. For tasks that the verifier trusts, as is the next one. */
+static __always_inline bool task_is_on_cpu(struct task_struct *task)
+{
+	struct task_struct___on_cpu *running = (void *)task;
+
+	return bpf_core_field_exists(running->on_cpu) && running->on_cpu;
+}
+
+/* The CPU that has it, or had it last. It is in thread_info from 5.16 on. */
+static __always_inline u32 task_cpu(struct task_struct *task)
+{
+	struct task_struct___info *now = (void *)task;
+
+	if (bpf_core_field_exists(now->thread_info.cpu))
+		return now->thread_info.cpu;
+	return ((struct task_struct___cpu *)(void *)task)->cpu;
+}
+
 /*
  * A wake-up is under way on another CPU, or a rare change of the task's settings: that CPU holds
  * this lock meanwhile. For tasks that the verifier trusts.

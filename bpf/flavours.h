@@ -18,6 +18,22 @@ struct task_struct___old { /* before */
 	long state;
 };
 
+struct task_struct___on_cpu { /* on kernels for several CPUs */
+	unsigned int on_cpu;  /* one byte in 7.2: CO-RE fits the load of what is unsigned */
+};
+
+struct thread_info___cpu {
+	unsigned int cpu;
+};
+
+struct task_struct___info { /* from 5.16 */
+	struct thread_info___cpu thread_info;
+};
+
+struct task_struct___cpu { /* before */
+	unsigned int cpu;
+};
+
 struct task_struct___lock { /* on kernels for several CPUs, where spin locks queue */
 	struct {
 		struct {

@@ -47,6 +47,20 @@ static __always_inline void add_use(struct ledger_cpu *cpu, u32 use, u64 ns)
 		cpu->ns[use] += ns;
 }
 
+/*
+ * Its first switch: who leaves has had it since the accounts began, or from an unknown time on. The
+ * reader begins accounts by a clock of another CPU.
+ */
+static __always_inline void charge_first(struct ledger_cpu *cpu, struct task_struct *prev, u64 now)
+{
+	u64 since_ns = cpu->before.end_ns;
+
+	if (!cpu->first_use || !since_ns || since_ns > now)
+		since_ns = now;
+	add_use(cpu, use_of(prev, account_of(prev) != NULL), now - since_ns);
+	cpu->begin_ns = since_ns;
+}
+
 /* The CPU's own account, up to now. What interrupts took, the thread's account takes next. */
 static __always_inline void charge_cpu_account(struct ledger_cpu *cpu, struct task_struct *prev,
 					       u64 now)
@@ -60,7 +74,7 @@ static __always_inline void charge_cpu_account(struct ledger_cpu *cpu, struct ta
 	cpu->switches++;
 	cpu->last_ns = now;
 	if (!cpu->begin_ns) {
-		cpu->begin_ns = now;
+		charge_first(cpu, prev, now);
 		return;
 	}
 	if (cpu->pid != (u32)prev->pid) {
@@ -79,6 +93,19 @@ static __always_inline void charge_cpu_account(struct ledger_cpu *cpu, struct ta
 	add_use(cpu, cpu->use, passed);
 }
 
+/* It has had no switch: false if one came between. */
+static __always_inline bool copy_unswitched(const struct ledger_cpu *cpu, struct rec_cpu *row,
+					    u64 now)
+{
+	u32 use = cpu->first_use - 1;
+
+	row->begin_ns = cpu->before.end_ns;
+	row->end_ns = now;
+	if (use < CPU_USE_COUNT)
+		row->ns[use] = now - row->begin_ns;
+	return !cpu->begin_ns;
+}
+
 /*
  * Since the recording began, up to now; what it is busy with is closed on paper. False if a switch
  * came between.
@@ -90,6 +117,8 @@ static __always_inline bool copy_cpu(const struct ledger_cpu *cpu, struct rec_cp
 	u64 last = cpu->last_ns;
 	u32 use = cpu->use;
 
+	if (!cpu->begin_ns)
+		return copy_unswitched(cpu, row, now);
 	for (u32 i = 0; i < CPU_USE_COUNT; i++)
 		row->ns[i] = cpu->ns[i] + (i == use && now > last ? now - last : 0) - before->ns[i];
 	row->begin_ns = cpu->begin_ns > before->end_ns ? cpu->begin_ns : before->end_ns;
@@ -100,21 +129,32 @@ static __always_inline bool copy_cpu(const struct ledger_cpu *cpu, struct rec_cp
 	return ledger_is_whole(&cpu->seq, seq);
 }
 
-static __always_inline void begin_cpu(struct ledger_cpu *cpu, u64 now)
+static __always_inline void begin_cpu(struct ledger_cpu *cpu, u64 now, bool is_online)
 {
 	struct rec_cpu row = {};
 
 	if (cpu->before.end_ns)
 		return; /* it has begun */
-	/* One that has had no switch yet begins with its first. One that is torn keeps all it has.
-	 */
+	/* One that is torn keeps all it has. */
 	if (cpu->begin_ns && !copy_cpu(cpu, &row, now) && !copy_cpu(cpu, &row, now))
 		__builtin_memset(&row, 0, sizeof(row));
 	__builtin_memcpy(cpu->before.ns, row.ns, sizeof(row.ns));
 	cpu->before.queue_ns = row.queue_ns;
 	cpu->before.switches = row.switches;
 	cpu->before.missed = row.missed;
-	cpu->before.end_ns = row.end_ns ? row.end_ns : 1;
+	cpu->before.end_ns = row.end_ns ? row.end_ns : now;
+	/* Without a switch it is idle, unless a thread is found that has it: note_first_use(). One
+	 * that may be offline begins with its first switch. */
+	cpu->first_use = is_online ? 1 + CPU_USE_IDLE : 0;
+}
+
+/* A thread that has a CPU all the time is not seen to leave it. */
+static __always_inline void note_first_use(struct task_struct *task, bool is_wanted)
+{
+	struct ledger_cpu *cpu = task_is_on_cpu(task) ? cpu_account(task_cpu(task)) : NULL;
+
+	if (cpu && !cpu->begin_ns)
+		cpu->first_use = 1 + use_of(task, is_wanted);
 }
 
 /* The accounts of CPUs begin with those of threads. */
@@ -126,7 +166,7 @@ static __noinline int ledger_begin_cpus(u32 cpus)
 		struct ledger_cpu *cpu = cpu_account(i);
 
 		if (cpu)
-			begin_cpu(cpu, now);
+			begin_cpu(cpu, now, i < cfg_cpus_online);
 	}
 	return 0;
 }
@@ -141,7 +181,7 @@ static __always_inline int write_cpu(struct seq_file *seq, u32 number, bool can_
 	struct rec_cpu row = {};
 	u64 now;
 
-	if (!cpu || !cpu->begin_ns)
+	if (!cpu || !(cpu->begin_ns || cpu->first_use))
 		return 0;
 	emit_header(&row.hdr, SIG_CPU, SIG_VERSION_CPU, sizeof(row), 1, current_task());
 	row.cpu = number;

@@ -355,6 +355,7 @@ int ledger_seed(struct bpf_iter__task *ctx)
 		ledger_begin_cpus(cfg_cpus);
 	account = account_of(task);
 	is_wanted = filter_wants_still(task, account != NULL, NULL);
+	note_first_use(task, is_wanted);
 	if (account) {
 		account->is_unwanted = !is_wanted;
 		return 0;

@@ -112,6 +112,18 @@ static u32 own_pidns_inum(void)
 	return stat("/proc/self/ns", &st) ? 0 : PIDNS_INIT_INUM;
 }
 
+/* CPUs that are online without a gap, from number 0 on; 0 if it cannot be known. */
+static u32 first_cpus_online(void)
+{
+	_cleanup_fclose_ FILE *file = fopen("/sys/devices/system/cpu/online", "re");
+	unsigned int first, last;
+
+	/* "0", "0-3", "0-3,8-11" */
+	if (!file || fscanf(file, "%4u", &first) != 1 || first)
+		return 0;
+	return fscanf(file, "-%4u", &last) == 1 ? last + 1 : 1;
+}
+
 static bool knob_is_within(const char *name, u64 value)
 {
 #define KNOB(knob, standard, least, most, meaning)                                                 \
@@ -134,6 +146,7 @@ static int set_knobs(const struct capture *capture, struct bpf_object *object)
 		{"cfg_worker_tgid", (u32)capture->config.worker_pid},
 		{"cfg_spawner_tgid", (u32)capture->config.spawner_pid},
 		{"cfg_cpus", (u32)cpus},
+		{"cfg_cpus_online", first_cpus_online()},
 		{"cfg_filter_kinds", (u32)live_filter_kinds(capture)},
 		{"cfg_task_storage", capture->has_task_storage},
 		{"cfg_task_regs", capture->has_task_regs},

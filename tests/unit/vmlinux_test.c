@@ -64,6 +64,15 @@ static bool is_another_form(const char *owner, const char *name)
 	return !strcmp(owner, "mm_struct___counters") && !strcmp(name, "rss_stat");
 }
 
+/*
+ * Only asked whether it is 0, and of another size by kernel: CO-RE fits the load of a field that is
+ * unsigned here.
+ */
+static bool is_flag_of_any_size(const char *owner, const char *name)
+{
+	return !strcmp(owner, "task_struct___on_cpu") && !strcmp(name, "on_cpu");
+}
+
 static void compare_field(const struct btf *ours, const struct btf_type *our_struct,
 			  const struct btf_member *member, const struct btf *kernel,
 			  const struct btf_type *kernel_struct)
@@ -85,6 +94,8 @@ static void compare_field(const struct btf *ours, const struct btf_type *our_str
 	if (btf_kind(a) != btf_kind(b))
 		fail_msg("%s.%s: kind %u here, %u in the kernel", owner, name, btf_kind(a),
 			 btf_kind(b));
+	if (is_flag_of_any_size(owner, name) && !(btf_int_encoding(a) & BTF_INT_SIGNED))
+		return;
 	if (btf_is_int(a) && a->size != b->size)
 		fail_msg("%s.%s: %u bytes here, %u in the kernel", owner, name, a->size, b->size);
 	if (btf_is_int(a) && ((btf_int_encoding(a) ^ btf_int_encoding(b)) & BTF_INT_SIGNED))
