@@ -24,7 +24,7 @@
 	KNOB(cfg_spawner_tgid, 0, 0, PID_LIMIT, "parent of dwell's helper processes; 0: none")     \
 	KNOB(cfg_cpus, 1, 1, 8192, "CPUs that the host can have")                                  \
 	KNOB(cfg_cpus_online, 0, 0, 8192,                                                          \
-	     "of these, from the first one on, are online; the rest may be")                       \
+	     "so many CPUs, from number 0 on, are online; of the others it is not known")          \
 	KNOB(cfg_filter_kinds, U32_LIMIT, 0, U32_LIMIT, "kinds of filters that may be used")       \
 	KNOB(cfg_task_storage, 1, 0, 1, "tracing programs have task storage (5.12)")               \
 	KNOB(cfg_task_regs, 1, 0, 1, "there is a helper for a task's registers (5.15)")            \

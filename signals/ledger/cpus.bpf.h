@@ -135,14 +135,14 @@ static __always_inline void begin_cpu(struct ledger_cpu *cpu, u64 now, bool is_o
 
 	if (cpu->before.end_ns)
 		return; /* it has begun */
-	/* One that is torn keeps all it has. */
 	if (cpu->begin_ns && !copy_cpu(cpu, &row, now) && !copy_cpu(cpu, &row, now))
 		__builtin_memset(&row, 0, sizeof(row));
 	__builtin_memcpy(cpu->before.ns, row.ns, sizeof(row.ns));
 	cpu->before.queue_ns = row.queue_ns;
 	cpu->before.switches = row.switches;
 	cpu->before.missed = row.missed;
-	cpu->before.end_ns = row.end_ns ? row.end_ns : now;
+	/* One that is torn keeps all it has, from its own begin on. */
+	cpu->before.end_ns = row.end_ns ? row.end_ns : cpu->begin_ns ? 1 : now;
 	/* Without a switch it is idle, unless a thread is found that has it: note_first_use(). One
 	 * that may be offline begins with its first switch. */
 	cpu->first_use = is_online ? 1 + CPU_USE_IDLE : 0;
