@@ -185,8 +185,10 @@ static __always_inline void ledger_end_block(struct ledger_task *account, u64 un
 		account->lock.object = account->wait_object;
 		account->lock.got_ns = over->back_ns;
 	}
-	if (account->wait_ends == ENDS_BY_POLL)
+	if (account->wait_ends == ENDS_BY_POLL) {
+		account->poll_ns += passed;
 		ledger_begin_turn(account, over);
+	}
 }
 
 /* Nobody saw who ended this wait: what is left here is of one before. */

@@ -47,6 +47,28 @@ struct lock_absence {
 
 #define ABSENCES_MAX 16 /* the last ones are kept; a power of two */
 
+/*
+ * An account at one moment. What the thread did between two moments is the difference of two marks:
+ * its states sum to the time between them, exactly.
+ */
+struct account_mark {
+	u64 ns[STATE_COUNT];
+	u64 poll_ns;
+};
+
+/* For the signal of requests: nobody else's business. */
+struct request_watch {
+	u64 sock;      /* address of the socket for which the thread works, as far as is known; 0 */
+	u64 turn;      /* of that socket */
+	u64 open_sock; /* address of a socket that it has read and not answered yet; 0: none known */
+	u64 open_turn;
+	u32 is_answered; /* what it worked for has been sent */
+	u32 is_loop;	 /* it has had two requests open at once */
+	u32 measured;	 /* requests that need the mark: not answered yet; 0: it is not kept up */
+	u32 unused;
+	struct account_mark mark; /* when it last read or answered something */
+};
+
 /* For the signal of locks: nobody else's business. */
 struct lock_watch {
 	u64 object; /* the lock that it waited for last ... */
@@ -160,6 +182,7 @@ struct ledger_task {
 	u32 unnamed;
 	u64 rivals_ns;	 /* of its time in the run queue, what rivals and their like had */
 	u64 poll_end_ns; /* when its last poll ended; 0: none did */
+	u64 poll_ns;	 /* how long it was blocked in polls of several files, in all */
 
 	struct lock_watch lock; /* its first words, too, are looked at with each wait */
 	u64 ns[STATE_LIMIT];
@@ -197,6 +220,7 @@ struct ledger_task {
 	u64 faults_failed;
 
 	struct ledger_told told;
+	struct request_watch request;
 
 	/* Waits for one futex that timed out, one right after the other: whoever gets it then has
 	 * waited for it all the time. */

@@ -47,6 +47,8 @@ typedef struct {
 	struct net *net;
 } possible_net_t;
 
+struct socket;
+
 struct net_device {
 	int ifindex;
 	possible_net_t nd_net;
@@ -195,6 +197,7 @@ struct sock {
 	u16 sk_type;
 	u16 sk_protocol;
 	struct pid *sk_peer_pid;
+	struct socket *sk_socket;
 };
 
 struct unix_address;
@@ -216,6 +219,8 @@ struct minmax {
 };
 
 struct tcp_sock {
+	u32 rcv_nxt;
+	u32 copied_seq;
 	u32 snd_nxt;
 	u32 write_seq;
 	u32 packets_out;

@@ -232,6 +232,7 @@ struct request {
 #include "../../bpf/emit.bpf.h"
 #include "../../bpf/ledger.bpf.h"
 #include "../../bpf/ledger_copy.bpf.h"
+#include "../../bpf/ledger_mark.bpf.h"
 #include "../../bpf/split.bpf.h"
 #include "../../bpf/path.bpf.h"
 

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * For whom a thread works: for the request that it read last, until it has answered. What it does
+ * meanwhile goes to that request. A thread that has several open at once is an event loop: what it
+ * does after a poll is not known to be for any of them, until it reads or answers one.
+ */
+#ifndef DWELL_REQUESTS_CONTEXT_BPF_H
+#define DWELL_REQUESTS_CONTEXT_BPF_H
+
+#include "turn.bpf.h"
+
+/* Is it the turn that this thread works for, and measured? */
+static __always_inline bool is_measured_turn(const struct request_sock *entry, u64 turn, u32 tid)
+{
+	return entry && entry->begin_ns && entry->is_measured && entry->turn == turn &&
+	       entry->tid == tid;
+}
+
+/* What the thread did since its mark goes to this turn, or, if that is NULL, to none. */
+static __noinline int charge(struct ledger_task *account, struct request_sock *entry, u64 now)
+{
+	struct account_mark *mark;
+	u64 polled;
+
+	if (!account)
+		return 0;
+	mark = &account->request.mark;
+	polled = account->poll_ns - mark->poll_ns;
+	if (!entry || (polled && account->request.is_loop)) {
+		ledger_mark_move(account, mark, now, NULL);
+		return 0;
+	}
+	entry->poll_own += polled;
+	ledger_mark_move(account, mark, now, entry->own);
+	return 0;
+}
+
+/* The turn that the thread works for, and has not answered. */
+static __always_inline struct request_sock *context_of(const struct ledger_task *account)
+{
+	const struct request_watch *watch = &account->request;
+	struct request_sock *entry;
+
+	if (!watch->sock || watch->is_answered)
+		return NULL;
+	entry = known_sock(watch->sock);
+	return is_measured_turn(entry, watch->turn, account->tid) ? entry : NULL;
+}
+
+/* Does this thread have another turn open that it has not answered yet? Then it is a loop. */
+static __always_inline void note_open(struct ledger_task *account, u64 address, u64 turn)
+{
+	struct request_watch *watch = &account->request;
+	struct request_sock *open;
+
+	if (watch->is_loop)
+		return;
+	if (watch->open_sock && watch->open_sock != address) {
+		open = known_sock(watch->open_sock);
+		if (open && open->begin_ns && open->turn == watch->open_turn &&
+		    open->tid == account->tid && !open->end_ns) {
+			watch->is_loop = 1;
+			open->flags |= REQUEST_IS_LOOP;
+			return;
+		}
+	}
+	watch->open_sock = address;
+	watch->open_turn = turn;
+}
+
+/* Before it reads anything: up to now it worked for what it had read before. */
+static __always_inline void context_leave(struct ledger_task *account, u64 now)
+{
+	if (account->request.measured)
+		charge(account, context_of(account), now);
+}
+
+/* A measured turn begins: its mark is kept up until it is answered. */
+static __always_inline void context_measure(struct ledger_task *account, u64 now)
+{
+	if (!account->request.measured++)
+		charge(account, NULL, now);
+}
+
+/* It has received: from here on it works for this turn. */
+static __always_inline void context_enter(struct ledger_task *account, struct request_sock *entry,
+					  u64 address)
+{
+	account->request.sock = address;
+	account->request.turn = entry->turn;
+	account->request.is_answered = 0;
+}
+
+/*
+ * It has sent on a socket whose turn it serves: what it did since its mark was for that, if it
+ * worked for this turn, or had answered another and has not polled since.
+ */
+static __always_inline void context_answer(struct ledger_task *account, struct request_sock *entry,
+					   u64 address, u64 now)
+{
+	struct request_watch *watch = &account->request;
+	bool is_its = watch->sock == address && watch->turn == entry->turn;
+	bool follows = watch->is_answered && account->poll_ns == watch->mark.poll_ns;
+
+	if (entry->is_measured && (is_its || (follows && watch->measured)))
+		charge(account, entry, now);
+	else if (watch->measured)
+		charge(account, context_of(account), now);
+	if (entry->is_measured && !entry->end_ns && watch->measured)
+		watch->measured--;
+	watch->sock = address;
+	watch->turn = entry->turn;
+	watch->is_answered = 1;
+	if (watch->open_sock == address)
+		watch->open_sock = 0;
+}
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * The first bytes of what a thread has just received or sent, from its own memory: its system call
+ * says where. io_uring and sendfile have no such call: these requests are timed without a name.
+ */
+#ifndef DWELL_REQUESTS_PAYLOAD_BPF_H
+#define DWELL_REQUESTS_PAYLOAD_BPF_H
+
+#if defined(__TARGET_ARCH_x86)
+enum {
+	CALL_READ = 0,
+	CALL_WRITE = 1,
+	CALL_READV = 19,
+	CALL_WRITEV = 20,
+	CALL_SENDTO = 44,
+	CALL_RECVFROM = 45,
+	CALL_SENDMSG = 46,
+	CALL_RECVMSG = 47,
+};
+#elif defined(__TARGET_ARCH_arm64)
+enum {
+	CALL_READ = 63,
+	CALL_WRITE = 64,
+	CALL_READV = 65,
+	CALL_WRITEV = 66,
+	CALL_SENDTO = 206,
+	CALL_RECVFROM = 207,
+	CALL_SENDMSG = 211,
+	CALL_RECVMSG = 212,
+};
+#endif
+
+#define MSGHDR_IOV_AT 16 /* of struct msghdr, where its vector is */
+
+/* A buffer as struct iovec has it. */
+struct payload {
+	u64 address;
+	u64 length;
+};
+
+static __always_inline bool find_vector(u64 vector, struct payload *ret)
+{
+	return !bpf_probe_read_user(ret, sizeof(*ret), (void *)vector);
+}
+
+static __always_inline bool find_payload(struct payload *ret)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct call call = {};
+	u64 vector = 0;
+
+	if ((task->flags & PF_KTHREAD) || !read_call(task, &call) || call.is_compat)
+		return false;
+	switch (call.number) {
+	case CALL_READ:
+	case CALL_WRITE:
+	case CALL_SENDTO:
+	case CALL_RECVFROM:
+		ret->address = call.second;
+		ret->length = call.third;
+		return true;
+	case CALL_READV:
+	case CALL_WRITEV:
+		return find_vector(call.second, ret);
+	case CALL_SENDMSG:
+	case CALL_RECVMSG:
+		return !bpf_probe_read_user(&vector, sizeof(vector),
+					    (void *)(call.second + MSGHDR_IOV_AT)) &&
+		       find_vector(vector, ret);
+	}
+	return false;
+}
+
+/* How many bytes are there now, at most max, a power of two and more. */
+static __always_inline u16 copy_payload(u8 *to, u64 max, u64 moved)
+{
+	struct payload payload = {};
+	u64 length;
+
+	if (!find_payload(&payload))
+		return 0;
+	length = payload.length < moved ? payload.length : moved;
+	if (length > max)
+		length = max;
+	if (length < 1)
+		return 0;
+	ledger_at_most(length, max);
+	return bpf_probe_read_user(to, (u32)length, (void *)payload.address) ? 0 : (u16)length;
+}
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * The end of a turn: counted in series, all of them; and its record, of all while they are few, of
+ * one in N at random when they are many, and always of slow ones (--slow), of the first one of a
+ * connection, and when it closes. The records of a connection stand for all of its turns.
+ */
+#ifndef DWELL_REQUESTS_RECORD_BPF_H
+#define DWELL_REQUESTS_RECORD_BPF_H
+
+#include "turn.bpf.h"
+
+#define RECORDS_PER_SECOND 1000 /* of each CPU; a little more while it changes */
+
+/* How many turns have ended on a CPU in this second, and where their series were found. */
+struct request_rate {
+	u64 second;
+	u64 turns;
+	u64 one_in; /* by the second before */
+	u32 places[REQUEST_SERIES_COUNT + 1];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct request_rate);
+} request_rates SEC(".maps");
+
+static __always_inline struct request_rate *rate_here(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&request_rates, &zero);
+}
+
+static __always_inline bool is_chosen(struct request_rate *rate, u64 now)
+{
+	u64 second = now >> 30, one_in; /* nearly */
+
+	if (rate->second != second) {
+		rate->one_in = rate->second + 1 == second ? rate->turns / RECORDS_PER_SECOND : 0;
+		rate->second = second;
+		rate->turns = 0;
+	}
+	one_in = ++rate->turns / RECORDS_PER_SECOND;
+	if (one_in < rate->one_in)
+		one_in = rate->one_in;
+	return one_in <= 1 || bpf_get_prandom_u32() % one_in == 0;
+}
+
+static __always_inline void count_in(const struct request_sock *entry, struct request_rate *rate,
+				     u32 kind, u64 ns)
+{
+	struct series_key key = {.signal = SIG_REQUESTS};
+
+	key.kind = (u8)kind;
+	key.tgid = entry->tgid;
+	key.start_ns = entry->start_ns;
+	key.object = entry->object;
+	series_add(series_find_again(&key, &rate->places[kind]), ns);
+}
+
+/* In an interrupt, too, where the thread is anyone. */
+static __noinline int count_turn(const struct request_sock *entry, struct request_rate *rate,
+				 u64 now)
+{
+	if (!entry || !rate)
+		return 0;
+	if (!entry->end_ns) {
+		count_in(entry, rate, REQUEST_SERIES_UNANSWERED, now - entry->began_ns);
+		return 0;
+	}
+	count_in(entry, rate, REQUEST_SERIES_LATENCY, entry->end_ns - entry->began_ns);
+	return 0;
+}
+
+static __always_inline void fill_moved(struct request_bytes_moved *to,
+				       struct request_bytes_moved *from, u64 kernel, u64 *told)
+{
+	*to = *from;
+	to->kernel = kernel - *told;
+	*told = kernel;
+	*from = (struct request_bytes_moved){};
+}
+
+static __always_inline u64 lesser(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+/* Both ways, since the record before. A Unix socket's are those that were seen. */
+static __always_inline void fill_bytes(struct rec_requests *rec, struct request_sock *entry,
+				       struct sock *sk, bool is_closed)
+{
+	u64 in = entry->told_in + entry->in.in_turns + entry->in.no_turn;
+	u64 out = entry->told_out + entry->out.in_turns + entry->out.no_turn;
+
+	if (entry->family != FAMILY_UNIX) {
+		in = kernel_received(sk);
+		out = kernel_sent(sk);
+		if (is_closed) {
+			entry->in.unread = unread_bytes(sk);
+		} else { /* what is on its way, the next record has */
+			follow_bytes(entry, sk);
+			in = lesser(in, entry->moved_in) - entry->pending;
+			out = lesser(out, entry->moved_out);
+		}
+	}
+	fill_moved(&rec->in, &entry->in, in, &entry->told_in);
+	fill_moved(&rec->out, &entry->out, out, &entry->told_out);
+}
+
+static __always_inline void fill_turn(struct rec_requests *rec, const struct request_sock *entry)
+{
+	rec->flags |= REQUEST_HAS_TURN;
+	rec->ready_ns = entry->began_ns;
+	rec->begin_ns = entry->begin_ns;
+	rec->end_ns = entry->end_ns;
+	rec->poll_ns = entry->poll_ns > entry->poll_own ? entry->poll_ns - entry->poll_own : 0;
+	for (u32 i = 0; i < STATE_COUNT; i++)
+		rec->ns[i] = entry->own[i];
+	rec->received = entry->received;
+	rec->sent = entry->sent;
+	rec->answer_length = entry->answer_length;
+	__builtin_memcpy(rec->answer, entry->answer, sizeof(rec->answer));
+}
+
+/* Of the last request that is measured: where this one is not, it is taken to be of its kind. */
+static __always_inline void fill_text(struct rec_requests *rec, const struct request_sock *entry)
+{
+	rec->request_length = entry->request_length;
+	__builtin_memcpy(rec->request, entry->request, sizeof(rec->request));
+}
+
+static __noinline int send_record(struct request_sock *entry, u64 address, u32 end)
+{
+	struct rec_requests *rec;
+	bool is_closed = end != REQUEST_END_NEXT && end != REQUEST_END_RECORDING;
+
+	if (!entry)
+		return 0;
+	rec = EMIT_RESERVE(REQUESTS, requests, current_task());
+	if (!rec) { /* counted; the next record of the connection stands for it */
+		entry->skipped += entry->begin_ns != 0;
+		return 0;
+	}
+	__builtin_memset((void *)rec + sizeof(rec->hdr), 0, sizeof(*rec) - sizeof(rec->hdr));
+	rec->hdr.tgid = entry->tgid;
+	rec->hdr.start_ns = entry->start_ns;
+	rec->hdr.tid = entry->tid;
+	rec->connection = entry->id;
+	rec->object = entry->object;
+	rec->port = entry->port;
+	rec->end = end;
+	rec->weight = entry->skipped;
+	entry->skipped = 0;
+	fill_text(rec, entry);
+	if (entry->begin_ns) {
+		rec->weight++;
+		rec->flags = entry->flags;
+		if (entry->is_measured)
+			fill_turn(rec, entry);
+	}
+	fill_bytes(rec, entry, (struct sock *)address, is_closed);
+	EMIT_SUBMIT(rec);
+	return 0;
+}
+
+static __always_inline bool is_slow(const struct request_sock *entry)
+{
+	struct live_config *live = live_config();
+
+	return live && live->slow_ns && entry->is_measured && entry->end_ns &&
+	       entry->end_ns - entry->began_ns >= live->slow_ns;
+}
+
+/* When a turn begins: whether it gets a record. Any may, where slow ones do. */
+static __always_inline void choose(struct request_sock *entry, u64 now)
+{
+	struct request_rate *rate = rate_here();
+	struct live_config *live = live_config();
+
+	entry->is_sampled = rate && (is_chosen(rate, now) || !entry->turn);
+	entry->is_measured = entry->is_sampled || (live && live->slow_ns);
+}
+
+/* The turn is over. A record is made of it, or the next one stands for it, too. */
+static __always_inline void end_turn(struct request_sock *entry, u64 address, u32 end, u64 now)
+{
+	struct request_rate *rate = rate_here();
+
+	if (!rate || !entry->begin_ns)
+		return;
+	if (entry->end_ns || end != REQUEST_END_RECORDING) /* else it goes on */
+		count_turn(entry, rate, now);
+	if (entry->is_sampled || end != REQUEST_END_NEXT || is_slow(entry))
+		send_record(entry, address, end);
+	else
+		entry->skipped++;
+	entry->begin_ns = 0;
+}
+
+/* Nothing more comes of this connection. */
+static __always_inline void end_sock(struct request_sock *entry, u64 address, u32 end)
+{
+	if (!entry->tgid)
+		return; /* nobody has read it */
+	if (entry->begin_ns)
+		end_turn(entry, address, end, bpf_ktime_get_ns());
+	else
+		send_record(entry, address, end);
+}
+
+#endif

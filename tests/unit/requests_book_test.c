@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Requests from records: each budget closes, counts are those of the records' weights, and the
+ * bytes that the kernel counted all have a place.
+ */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../signals/requests/requests.h"
+
+#define MS 1000000ULL
+
+static struct request_book book;
+static struct rec_requests record;
+
+static int start(void **state)
+{
+	(void)state;
+	memset(&book, 0, sizeof(book));
+	request_book_open(&book);
+	record = (struct rec_requests){
+		.hdr = {.tgid = 10, .tid = 11, .start_ns = 5},
+		.connection = 1,
+		.object = 77,
+		.port = 80,
+		.weight = 1,
+		.ready_ns = 1000 * MS,
+		.begin_ns = 1002 * MS,
+		.end_ns = 1012 * MS,
+		.flags = REQUEST_HAS_TURN | REQUEST_IS_ANSWERED,
+	};
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	request_book_free(&book);
+	return 0;
+}
+
+static void say(const char *request, const char *answer)
+{
+	record.request_length = (u16)strlen(request);
+	memcpy(record.request, request, strlen(request));
+	record.answer_length = (u16)strlen(answer);
+	memcpy(record.answer, answer, strlen(answer));
+	record.received = strlen(request);
+}
+
+static u64 parts(const struct request *request)
+{
+	u64 sum = 0;
+
+	for (int i = 0; i < REQUEST_PART_COUNT; i++)
+		sum += request->part[i];
+	return sum;
+}
+
+static void budget_of_a_thread_closes(void **state)
+{
+	struct request request;
+
+	(void)state;
+	record.ns[STATE_CPU] = 3 * MS;
+	record.ns[STATE_BLOCKED_LOCK] = 6 * MS;
+	request_read(&record, &request);
+	assert_int_equal(request.model, REQUEST_MODEL_THREAD);
+	assert_int_equal(request.queue_ns, 2 * MS);
+	assert_int_equal(request.window_ns, 10 * MS);
+	assert_int_equal(request.part[REQUEST_PART_LOCK], 6 * MS);
+	assert_int_equal(request.part[REQUEST_PART_UNATTRIBUTED], 1 * MS);
+	assert_int_equal(parts(&request), request.window_ns);
+}
+
+/* What its thread did for others is no part of the thread's own time for it. */
+static void budget_of_a_loop_names_the_rest(void **state)
+{
+	struct request request;
+
+	(void)state;
+	record.flags |= REQUEST_IS_LOOP;
+	record.ns[STATE_CPU] = 2 * MS;
+	record.poll_ns = 5 * MS;
+	request_read(&record, &request);
+	assert_int_equal(request.model, REQUEST_MODEL_LOOP);
+	assert_int_equal(request.part[REQUEST_PART_POLL], 5 * MS);
+	assert_int_equal(request.part[REQUEST_PART_LOOP_BUSY], 3 * MS);
+	assert_int_equal(parts(&request), request.window_ns);
+}
+
+static void budget_that_was_handed_over_is_not_guessed(void **state)
+{
+	struct request request;
+
+	(void)state;
+	record.flags |= REQUEST_IS_HANDED_OVER;
+	record.ns[STATE_CPU] = 2 * MS;
+	request_read(&record, &request);
+	assert_int_equal(request.part[REQUEST_PART_HANDED_OVER], request.window_ns);
+	assert_int_equal(parts(&request), request.window_ns);
+}
+
+/* A record can say anything: each state the whole of time, an end before its begin. */
+static void budget_closes_whatever_the_record_says(void **state)
+{
+	struct request request;
+
+	(void)state;
+	memset(record.ns, 0xff, sizeof(record.ns));
+	record.poll_ns = ~0ULL;
+	request_read(&record, &request);
+	assert_int_equal(parts(&request), request.window_ns);
+	record.end_ns = 1;
+	record.ready_ns = ~0ULL;
+	request_read(&record, &request);
+	assert_int_equal(request.window_ns, 0);
+	assert_int_equal(request.queue_ns, 0);
+	assert_int_equal(parts(&request), 0);
+}
+
+static struct endpoint *only_endpoint(void)
+{
+	assert_int_equal(book.endpoints.count, 1);
+	return hash_item(&book.endpoints, 0);
+}
+
+static void weights_are_counted(void **state)
+{
+	struct endpoint *endpoint;
+
+	(void)state;
+	say("GET /cart/17 HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n");
+	request_book_add(&book, &record);
+	record.weight = 9;
+	say("GET /cart/4711 HTTP/1.1\r\n\r\n", "HTTP/1.1 503 No\r\n");
+	request_book_add(&book, &record);
+	endpoint = only_endpoint();
+	assert_string_equal(endpoint->name, "GET /cart/:id");
+	assert_int_equal(endpoint->requests, 10);
+	assert_int_equal(endpoint->records, 2);
+	assert_int_equal(endpoint->outcomes[REQUEST_ANSWERED], 10);
+	assert_int_equal(endpoint->errors, 9);
+	assert_int_equal(endpoint->latency->count, 10);
+	assert_int_equal(endpoint->latency_ns, 10 * 12 * MS);
+}
+
+/* Only the last of those that it stands for has no answer. */
+static void connection_that_closes_unanswered_is_one(void **state)
+{
+	struct endpoint *endpoint;
+
+	(void)state;
+	say("GET / HTTP/1.1\r\n\r\n", "");
+	record.weight = 4;
+	record.flags = REQUEST_HAS_TURN;
+	record.end = REQUEST_END_RESET;
+	record.end_ns = 0;
+	request_book_add(&book, &record);
+	endpoint = only_endpoint();
+	assert_int_equal(endpoint->requests, 4);
+	assert_int_equal(endpoint->outcomes[REQUEST_RESET], 1);
+	assert_int_equal(endpoint->outcomes[REQUEST_ANSWERED], 3);
+}
+
+static void bytes_of_the_kernel_all_have_a_place(void **state)
+{
+	struct endpoint *endpoint;
+	u64 sum = 0;
+
+	(void)state;
+	say("GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n");
+	record.in = (struct request_bytes_moved){
+		.kernel = 1000, .in_turns = 600, .before = 300, .unread = 70};
+	record.out = (struct request_bytes_moved){.kernel = 500, .in_turns = 400, .no_turn = 100};
+	request_book_add(&book, &record);
+	endpoint = only_endpoint();
+	for (int i = 0; i < REQUEST_BYTES_COUNT; i++)
+		sum += endpoint->outside[i];
+	assert_int_equal(endpoint->received + endpoint->sent + sum, endpoint->kernel);
+	assert_int_equal(endpoint->outside[REQUEST_BYTES_UNSEEN], 30);
+	assert_int_equal(endpoint->outside[REQUEST_BYTES_NO_TURN], 100);
+}
+
+static void many_endpoints_are_folded_and_counted(void **state)
+{
+	u64 requests = 0;
+
+	(void)state;
+	say("GET /a HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n");
+	for (u32 i = 0; i < 2 * ENDPOINTS_MAX; i++) {
+		record.hdr.tgid = 1000 + i;
+		request_book_add(&book, &record);
+	}
+	assert_true(book.endpoints.count <= ENDPOINTS_MAX);
+	for (size_t i = 0; i < book.endpoints.count; i++)
+		requests += ((struct endpoint *)hash_item(&book.endpoints, i))->requests;
+	assert_int_equal(requests, 2 * ENDPOINTS_MAX);
+	assert_int_equal(book.endpoints_folded, 2 * ENDPOINTS_MAX + 1 - book.endpoints.count);
+}
+
+static void lengths_that_are_none_are_refused(void **state)
+{
+	(void)state;
+	record.request_length = REQUEST_BYTES_MAX + 1;
+	request_book_add(&book, &record);
+	assert_int_equal(book.endpoints.count, 0);
+	assert_int_equal(book.no_memory, 1);
+}
+
+/* The slowest of a window are kept, whenever they come. */
+static void slowest_are_kept(void **state)
+{
+	struct endpoint *endpoint;
+	u64 most = 0;
+
+	(void)state;
+	say("GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n");
+	for (u64 i = 0; i < 5000; i++) {
+		record.end_ns = record.begin_ns + (i == 2500 ? 900 : i % 50) * MS;
+		request_book_add(&book, &record);
+	}
+	endpoint = only_endpoint();
+	assert_int_equal(endpoint->slow_count, KEPT_SLOWEST);
+	assert_int_equal(endpoint->sample_count, KEPT_SAMPLE);
+	for (u32 i = 0; i < endpoint->slow_count; i++) {
+		u64 ns = book.kept[endpoint->slow[i]].window_ns;
+
+		assert_true(ns >= 49 * MS);
+		most = ns > most ? ns : most;
+	}
+	assert_int_equal(most, 900 * MS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(budget_of_a_thread_closes, start, end),
+		cmocka_unit_test_setup_teardown(budget_of_a_loop_names_the_rest, start, end),
+		cmocka_unit_test_setup_teardown(budget_that_was_handed_over_is_not_guessed, start,
+						end),
+		cmocka_unit_test_setup_teardown(budget_closes_whatever_the_record_says, start, end),
+		cmocka_unit_test_setup_teardown(weights_are_counted, start, end),
+		cmocka_unit_test_setup_teardown(connection_that_closes_unanswered_is_one, start,
+						end),
+		cmocka_unit_test_setup_teardown(bytes_of_the_kernel_all_have_a_place, start, end),
+		cmocka_unit_test_setup_teardown(many_endpoints_are_folded_and_counted, start, end),
+		cmocka_unit_test_setup_teardown(lengths_that_are_none_are_refused, start, end),
+		cmocka_unit_test_setup_teardown(slowest_are_kept, start, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
