@@ -28,6 +28,7 @@ static void report_all(sqlite3 *db)
 		{.json = true, .execs = true, .threads = true, .part.kernel = true},
 		{.stacks = true, .part.kernel = true},
 		{.why = "blocked", .part.kernel = true},
+		{.requests = true, .slowest = 5, .part.kernel = true},
 		{.signals = ~0ULL, .histograms = true, .part.kernel = true},
 	};
 

@@ -23,7 +23,7 @@ enum { TABLE_ENDPOINTS, TABLE_COUNTS, TABLE_LATENCY, TABLE_REQUESTS };
 
 const struct table request_tables[REQUEST_TABLES] = {
 	[TABLE_ENDPOINTS] = {.name = "endpoints",
-			     .about = "kind of request (-s requests) that a process served",
+			     .about = "endpoint of a process that serves requests (-s requests)",
 			     .columns = "id INTEGER PRIMARY KEY, pid INTEGER, start_ns INTEGER, "
 					"object INTEGER, port INTEGER, protocol TEXT, name TEXT, "
 					"kind TEXT",
@@ -31,7 +31,7 @@ const struct table request_tables[REQUEST_TABLES] = {
 			     .object_columns = 1U << 3},
 	[TABLE_COUNTS] =
 		{.name = "request_counts",
-		 .about = "window and endpoint: its requests, and where bytes went",
+		 .about = "window and endpoint: sums",
 		 .columns =
 			 "window INTEGER, endpoint INTEGER, requests INTEGER, errors "
 			 "INTEGER" REQUEST_OUTCOMES(COLUMN) REQUEST_MODELS(
@@ -46,8 +46,8 @@ const struct table request_tables[REQUEST_TABLES] = {
 			   .columns = "window INTEGER, endpoint INTEGER, buckets TEXT",
 			   .width = 3},
 	[TABLE_REQUESTS] = {.name = "requests",
-			    .about = "request that was kept: the slowest of an endpoint and "
-				     "window, and a sample",
+			    .about = "request that was kept whole: the slowest, and a sample "
+				     "of the others",
 			    .columns = "id INTEGER PRIMARY KEY, window INTEGER, endpoint INTEGER, "
 				       "pid INTEGER, start_ns INTEGER, tid INTEGER, connection "
 				       "INTEGER, begin_ns INTEGER, queue_ns INTEGER, window_ns "

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,11 +13,14 @@
 #include "../base/text.h"
 #include "../model/signal.h"
 #include "../report/groups.h"
+#include "../report/requests.h"
 #include "../store/reader.h"
 #include "cmd.h"
 #include "print_session.h"
 #include "session_options.h"
 #include "write_html.h"
+
+#define ROWS_MAX 100000
 
 static const char usage[] =
 	"Usage: dwell report [OPTIONS] FILE[@FROM-TO]\n"
@@ -55,6 +59,9 @@ static const char usage[] =
 	"                 ended the waits\n"
 	"  --signal NAMES show these signals (record -s) only, comma-separated, with more\n"
 	"                 series and histograms\n"
+	"  --requests     show requests (record -s requests) by endpoint: how many, how\n"
+	"                 long, and in what slow ones spend more time\n"
+	"  --slowest N    with --requests: show the N slowest requests one by one, too\n"
 	"  --histograms   show a histogram of each series; with --json, its buckets\n"
 	"  --debuginfod[=TIME]  ask the servers in DEBUGINFOD_URLS for missing symbol\n"
 	"                 names, for up to TIME in all (default 10s)\n"
@@ -96,6 +103,8 @@ static const struct option longs[] = {
 	{"sort", required_argument, NULL, 'S'},
 	{"why", required_argument, NULL, 'w'},
 	{"signal", required_argument, NULL, 'g'},
+	{"requests", no_argument, NULL, 'R'},
+	{"slowest", required_argument, NULL, 'N'},
 	{"histograms", no_argument, NULL, 'H'},
 	{"json", no_argument, NULL, 'j'},
 	{"html", required_argument, NULL, 'W'},
@@ -153,16 +162,25 @@ static int parse_group_by(u32 *ret_group_by)
 	return err;
 }
 
-static int parse_top(const char *text, u32 *ret_top)
+static int parse_number(const char *option, const char *of, u64 most, u32 *ret_number)
 {
-	u64 top;
+	u64 number;
 
-	if (text_parse_u64(text, 1, 100000, &top)) {
-		log_error("--top takes a number of rows, 1 to 100000, not '%s'", text);
+	if (text_parse_u64(optarg, 1, most, &number)) {
+		log_error("%s takes a number of %s, 1 to %" PRIu64 ", not '%s'", option, of,
+			  (uint64_t)most, optarg);
 		return -EINVAL;
 	}
-	*ret_top = (u32)top;
+	*ret_number = (u32)number;
 	return 0;
+}
+
+static int parse_requests_option(int option, struct report_options *report)
+{
+	report->requests = true;
+	if (option == 'R')
+		return 0;
+	return parse_number("--slowest", "requests", REQUESTS_SLOWEST_MAX, &report->slowest);
 }
 
 static int parse_signals(const char *list, u64 *signals)
@@ -197,7 +215,7 @@ static int parse_option(int option, struct options *options)
 	case 'w':
 		return parse_stacks_option(option, report);
 	case 'n':
-		return parse_top(optarg, &report->top);
+		return parse_number("--top", "rows", ROWS_MAX, &report->top);
 	case 'C':
 		report->cpus = true;
 		return 0;
@@ -206,6 +224,9 @@ static int parse_option(int option, struct options *options)
 		return 0;
 	case 'g':
 		return parse_signals(optarg, &report->signals);
+	case 'R':
+	case 'N':
+		return parse_requests_option(option, report);
 	case 'H':
 		report->histograms = true;
 		return 0;
@@ -238,7 +259,8 @@ static int parse_html(int argc, char **argv, const struct options *options,
 		return -EINVAL;
 	}
 	if (report->json || report->cpus || report->execs || report->stacks || report->why ||
-	    report->signals || report->histograms || report->threads || report->top) {
+	    report->signals || report->histograms || report->requests || report->threads ||
+	    report->top) {
 		log_error("--html writes a page with all views: leave out the options that choose "
 			  "one");
 		return -EINVAL;

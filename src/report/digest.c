@@ -72,6 +72,8 @@ int digest_read(sqlite3 *db, const struct report_options *options, struct digest
 	if (!err)
 		err = signals_read(db, ret_digest);
 	if (!err)
+		err = requests_read(db, ret_digest);
+	if (!err)
 		err = findings_find(ret_digest, &ret_digest->findings);
 	if (err)
 		digest_free(ret_digest);
@@ -95,6 +97,7 @@ void digest_free(struct digest *digest)
 	free(digest->telling_functions[1]);
 	free(digest->dense_ids);
 	signals_free(&digest->signals);
+	requests_free(&digest->requests);
 	free(digest->threads);
 	free(digest->processes);
 	free(digest->hooks);

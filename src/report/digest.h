@@ -15,6 +15,7 @@
 #include "../model/profile.h"
 #include "account.h"
 #include "report.h"
+#include "requests.h"
 #include "signals.h"
 
 struct findings;
@@ -303,6 +304,7 @@ struct digest {
 	u32 *next_samples;  /* of each sample, the next one of its group; likewise */
 	u32 *telling_functions[2]; /* by stack, of user code and of the kernel: hot_function.c */
 	struct signals signals;	   /* series, and what goes with them, likewise */
+	struct requests requests;
 	struct findings *findings;
 };
 

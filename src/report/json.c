@@ -108,6 +108,7 @@ int report_print_json(const struct digest *digest, FILE *out)
 	json_end(&writer, ']');
 	json_write_stacks(&writer, digest);
 	json_write_signals(&writer, digest);
+	json_write_requests(&writer, digest);
 	if (digest->options->execs)
 		write_execs(&writer, digest);
 	fputs("\n}\n", out);

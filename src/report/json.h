@@ -48,6 +48,9 @@ void json_write_findings(struct json_writer *writer, const struct digest *digest
 /* signals, slow[], lists, remarks and shares[]. */
 void json_write_signals(struct json_writer *writer, const struct digest *digest);
 
+/* requests; nothing of a session without their tables. */
+void json_write_requests(struct json_writer *writer, const struct digest *digest);
+
 /* An id of stacks and frames: 16 hexadecimal digits. */
 json_t *json_id(u64 id);
 

@@ -12,6 +12,7 @@
 #include "digest.h"
 #include "json.h"
 #include "text.h"
+#include "text_requests.h"
 #include "text_signals.h"
 #include "text_stacks.h"
 #include "verdict.h"
@@ -39,6 +40,7 @@ static int print_report(const struct digest *digest, const struct page *page)
 		err = text_hot(digest, page);
 	if (!err)
 		err = text_calls(digest, page);
+	text_requests_brief(digest, page);
 	text_signals(digest, page);
 	text_quality_details(digest, page);
 	text_again(digest, page);
@@ -59,14 +61,16 @@ static int print_text(const struct digest *digest, FILE *out)
 	/* A terminal may be wider than is easy to read; who sets COLUMNS wants just that. */
 	if (!page.whole && page.columns > COLUMNS_MAX)
 		page.columns = COLUMNS_MAX;
-	if (!(options->cpus || options->execs || options->signals || options->stacks ||
-	      options->why))
+	if (!(options->cpus || options->execs || options->requests || options->signals ||
+	      options->stacks || options->why))
 		return print_report(digest, &page);
 	text_quality(digest, &page);
 	if (options->cpus)
 		text_cpus(digest, &page);
 	if (options->execs)
 		text_execs(digest, &page);
+	if (options->requests)
+		text_requests(digest, &page);
 	if (options->signals) {
 		text_signals(digest, &page);
 		return 0;

@@ -37,6 +37,8 @@ struct report_options {
 	const char *why; /* opens this state instead of the report; NULL: none */
 	u64 signals;	 /* these alone instead of the report, by 1 << id; 0: none */
 	bool histograms; /* of each series, not only of all together */
+	bool requests;	 /* endpoints and their budgets, instead of the report */
+	u32 slowest;	 /* so many requests that were kept, one by one; 0: none, JSON has some */
 	struct fetch_request debuginfod;
 	const char *session; /* its file's name, for the hint at the end; NULL: it was not kept */
 };

@@ -68,7 +68,8 @@ static int by_id(const void *a, const void *b)
 static bool is_wanted(const struct report_options *options)
 {
 	return options->json || options->signals ||
-	       !(options->stacks || options->why || options->cpus || options->execs);
+	       !(options->stacks || options->why || options->cpus || options->execs ||
+		 options->requests);
 }
 
 static void free_row(struct series_row *row)

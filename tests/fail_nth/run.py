@@ -53,6 +53,7 @@ COMMANDS = {
     "report": ["report", "../" + SESSION],
     "json": ["report", "--json", "../" + SESSION],
     "stacks": ["report", "--stacks", "../" + SESSION],
+    "requests": ["report", "--slowest", "5", "../" + SESSION],
     "html": ["report", "--html", "-", "../" + SESSION],
     "diff": ["diff", "../" + SESSION, "../" + SESSION],
     "diff-json": ["diff", "--json", "../" + SESSION, "../" + SESSION],

@@ -64,3 +64,12 @@ CREATE TABLE samples_sums (pid, process_start_ns, tid, thread_start_ns, kind, st
 	waker_kind, waker_stack, count, weight_ns, ns, mismatches, squares);
 CREATE TABLE stack_sums (kind, stack, count, weight_ns);
 CREATE TABLE calls_sums (thread_tid, thread_start_ns, thread_begin_ns, call, count, failed, cpu_ns, total_ns);
+CREATE TABLE endpoints (id INTEGER PRIMARY KEY, pid, start_ns, object, port, protocol TEXT, name TEXT, kind TEXT);
+CREATE TABLE request_counts (window, endpoint, requests, errors, answered, closed, reset, timed_out, open, thread, loop,
+	pool, records, several, latency_ns, queue_ns, received_bytes, sent_bytes, before_bytes, no_turn_bytes, unread_bytes,
+	unseen_bytes, kernel_bytes);
+CREATE TABLE request_latency (window, endpoint, buckets);
+CREATE TABLE requests (id INTEGER PRIMARY KEY, window, endpoint, pid, start_ns, tid, connection, begin_ns, queue_ns,
+	window_ns, weight, status TEXT, outcome TEXT, model TEXT, received_bytes, sent_bytes, cpu_ns, runq_ns, throttled_ns,
+	lock_ns, signalled_ns, disk_ns, net_ns, ipc_ns, sleep_ns, memory_ns, poll_ns, other_ns, loop_busy_ns, handed_over_ns,
+	unattributed_ns);

@@ -7,4 +7,8 @@
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 make_session stacks "$dir"
-python3 tests/fail_nth/run.py "${BUILD:-build}" --session "$dir/stacks.dwell" --sample "${FAIL_SAMPLE:-300}"
+make_session requests "$dir"
+status=0
+python3 tests/fail_nth/run.py "${BUILD:-build}" --session "$dir/stacks.dwell" --sample "${FAIL_SAMPLE:-300}" || status=1
+python3 tests/fail_nth/run.py "${BUILD:-build}" --session "$dir/requests.dwell" --command requests --sample 60 || status=1
+exit $status

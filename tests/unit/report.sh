@@ -15,7 +15,8 @@ make_session server "$dir"
 make_session stacks "$dir"
 make_session signals "$dir"
 make_session causes "$dir"
-run=$dir/run.dwell server=$dir/server.dwell stacks=$dir/stacks.dwell signals=$dir/signals.dwell
+make_session requests "$dir"
+run=$dir/run.dwell server=$dir/server.dwell stacks=$dir/stacks.dwell signals=$dir/signals.dwell requests=$dir/requests.dwell
 
 check "a session is reported" says 0 "sh (pid 700) took 350.0 ms" "$DWELL" report "$run"
 for options in "" --execs --kernel "--pid 4700,12" "--threads --cpus"; do
@@ -76,6 +77,29 @@ check "a signal that is none is wrong usage" says 64 "no signal 'luck'" "$DWELL"
 check "nor is one that has no series" says 64 "no signal 'ledger'" "$DWELL" report --signal ledger "$signals"
 check "--signal with --stacks is wrong usage" says 64 "by themselves" "$DWELL" report --signal runq --stacks "$signals"
 check "a session without signals says so" says 0 "no signals" "$DWELL" report --signal runq "$run"
+
+for options in "" "--slowest 3" "--pid 1003"; do
+	# shellcheck disable=SC2086
+	check "JSON follows its schema: requests.dwell $options" follows_schema "$requests" $options
+done
+check "JSON of a part of it too" follows_schema "$requests@1s-2s"
+closes() {
+	exits 0 "$DWELL" report --json --slowest 100 "$@" && jq -e '.requests | (.slowest | length == 75 and
+		all(.window_ns == ([.parts[].ns] | add))) and (.endpoints | length == 8 and
+		all(.count == ([.outcomes[]] | add) and .count == ([.models[]] | add) and
+			.kernel_bytes == .bytes_in_turns + ([.bytes_outside[]] | add)))' "$dir/out"
+}
+check "parts of requests sum to the window, bytes to the kernel's" closes "$requests"
+check "requests are in the report" says 0 "nginx :80 GET /cart/:id: slow ones" "$DWELL" report "$requests"
+check "--requests has the budgets" says 0 "BUDGETS" "$DWELL" report --requests "$requests"
+check "and no request by itself" sh -c "! grep -q SLOWEST '$dir/out'"
+check "--slowest has those" says 0 "SLOWEST REQUESTS" "$DWELL" report --slowest 2 "$requests"
+check "of a pid, no other process" sh -c "'$DWELL' report --requests --pid 1003 '$requests' >'$dir/pid' && grep -q 'SELECT items' '$dir/pid' &&
+	! grep -q nginx '$dir/pid'"
+check "of a part, its own" says 0 "REQUESTS: 6 endpoints in 1.000 s" "$DWELL" report --requests "$requests@1s-"
+check "a session without requests says so" says 0 "no requests were recorded: record with -s requests" "$DWELL" report --requests "$run"
+check "--slowest of nonsense is wrong usage" says 64 "--slowest takes a number of requests" "$DWELL" report --slowest 0 "$requests"
+check "--requests with --html is wrong usage" says 64 "all views" "$DWELL" report --requests --html "$dir/x.html" "$requests"
 
 # changed NAME SESSION SQL: a copy in which something else happened
 changed() { cp "$2" "$dir/$1.dwell" && python3 -c 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])' "$dir/$1.dwell" "$3"; }
@@ -151,7 +175,8 @@ check "so that it is not taken for its caller's" grep -qF "                     
 changed far "$run" "UPDATE execs SET exe = '/opt/a-rather-long-name/of/several/folders/and/the-program-itself'"
 fits_into() { [ "$(script -qec "stty cols $1; $DWELL report --color never ${*:2}" /dev/null </dev/null | tr -d '\r' | LC_ALL=C.UTF-8 wc -L)" -le "$1" ]; }
 for columns in 60 80; do
-	for view in "--cpus $run" "--execs $run" "--execs $dir/far.dwell" "--stacks $dir/tall.dwell" "--by function $dir/tall.dwell" "--why cpu $dir/tall.dwell"; do
+	for view in "--cpus $run" "--execs $run" "--execs $dir/far.dwell" "--stacks $dir/tall.dwell" "--by function $dir/tall.dwell" "--why cpu $dir/tall.dwell" \
+		"--slowest 9 $requests" "--requests --top 50 $requests"; do
 		# shellcheck disable=SC2086
 		check "a line fits into $columns columns: ${view% *} of ${view##*/}" fits_into $columns $view
 	done
