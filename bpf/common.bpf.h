@@ -66,7 +66,6 @@ extern struct filters_map filters SEC(".maps");
 #include "split.bpf.h"
 #include "account.bpf.h"
 #include "nmi.bpf.h"
-#include "call.bpf.h"
 #include "uprobe.bpf.h"
 #include "stack.bpf.h"
 #include "sampler.bpf.h"

@@ -39,6 +39,8 @@ struct cpu_regs {
 #define REGS_ARG1(context)   ((context)->regs[0])
 #define REGS_ARG2(context)   ((context)->regs[1])
 #define REGS_ARG3(context)   ((context)->regs[2])
+#define REGS_ARG2(context)   ((context)->regs[1])
+#define REGS_ARG3(context)   ((context)->regs[2])
 #define REGS_RETURN_BYTES    0
 #define CALL_NUMBER(context) ((long)(context)->syscallno)
 #endif

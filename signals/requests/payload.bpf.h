@@ -7,6 +7,8 @@
 #define DWELL_REQUESTS_PAYLOAD_BPF_H
 
 #if defined(__TARGET_ARCH_x86)
+#define CALL_OF(regs)	   ((s64)(regs)->orig_ax)
+#define IS_COMPAT_OF(regs) ((regs)->cs == CS_USER_32)
 enum {
 	CALL_READ = 0,
 	CALL_WRITE = 1,
@@ -18,6 +20,8 @@ enum {
 	CALL_RECVMSG = 47,
 };
 #elif defined(__TARGET_ARCH_arm64)
+#define CALL_OF(regs)	   ((s64)(regs)->regs[8])
+#define IS_COMPAT_OF(regs) false /* they have no registers of this layout */
 enum {
 	CALL_READ = 63,
 	CALL_WRITE = 64,
@@ -43,29 +47,35 @@ static __always_inline bool find_vector(u64 vector, struct payload *ret)
 	return !bpf_probe_read_user(ret, sizeof(*ret), (void *)vector);
 }
 
+/* A thread of the kernel's own has no system call, or its parent's. */
+static __always_inline bool has_call(void)
+{
+	return !(BPF_CORE_READ(current_task(), flags) &
+		 (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
+}
+
 static __always_inline bool find_payload(struct payload *ret)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct call call = {};
+	struct cpu_regs regs;
 	u64 vector = 0;
 
-	if ((task->flags & PF_KTHREAD) || !read_call(task, &call) || call.is_compat)
+	if (!has_call() || !regs_of_user(&regs) || IS_COMPAT_OF(&regs))
 		return false;
-	switch (call.number) {
+	switch (CALL_OF(&regs)) {
 	case CALL_READ:
 	case CALL_WRITE:
 	case CALL_SENDTO:
 	case CALL_RECVFROM:
-		ret->address = call.second;
-		ret->length = call.third;
+		ret->address = REGS_ARG2(&regs);
+		ret->length = REGS_ARG3(&regs);
 		return true;
 	case CALL_READV:
 	case CALL_WRITEV:
-		return find_vector(call.second, ret);
+		return find_vector(REGS_ARG2(&regs), ret);
 	case CALL_SENDMSG:
 	case CALL_RECVMSG:
 		return !bpf_probe_read_user(&vector, sizeof(vector),
-					    (void *)(call.second + MSGHDR_IOV_AT)) &&
+					    (void *)(REGS_ARG2(&regs) + MSGHDR_IOV_AT)) &&
 		       find_vector(vector, ret);
 	}
 	return false;
