@@ -7,8 +7,8 @@
 #define DWELL_REQUESTS_PAYLOAD_BPF_H
 
 #if defined(__TARGET_ARCH_x86)
-#define CALL_OF(regs)	   ((s64)(regs)->orig_ax)
-#define IS_COMPAT_OF(regs) ((regs)->cs == CS_USER_32)
+#define CALL_OF(context)      ((s64)(context)->orig_ax)
+#define IS_COMPAT_OF(context) ((context)->cs == CS_USER_32)
 enum {
 	CALL_READ = 0,
 	CALL_WRITE = 1,
@@ -20,8 +20,8 @@ enum {
 	CALL_RECVMSG = 47,
 };
 #elif defined(__TARGET_ARCH_arm64)
-#define CALL_OF(regs)	   ((s64)(regs)->regs[8])
-#define IS_COMPAT_OF(regs) false /* they have no registers of this layout */
+#define CALL_OF(context)      ((s64)(context)->regs[8])
+#define IS_COMPAT_OF(context) false /* they have no registers of this layout */
 enum {
 	CALL_READ = 63,
 	CALL_WRITE = 64,

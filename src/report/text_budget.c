@@ -5,8 +5,9 @@
 #include "format_value.h"
 #include "text_requests.h"
 
-#define SHOWN  5
-#define INDENT 4
+#define SHOWN	   5
+#define INDENT	   4
+#define KEPT_LEAST 8 /* fewer requests have no middle half and no slow ones */
 
 static const char *difference(u64 typical, u64 slow, char buf[FORMAT_BYTES])
 {
@@ -52,11 +53,7 @@ static void print_budget(const struct digest *digest, const struct page *page,
 	format_add(line, sizeof(line), "%s%s%s", text, *growth ? ": " : "", growth);
 	if (endpoint->has_growth)
 		format_add(line, sizeof(line), " (%s)", request_part_meanings[endpoint->grown]);
-	if (!endpoint->answered_kept)
-		format_add(line, sizeof(line), ": no answered request was kept whole");
 	page_wrap(page, 0, INDENT, line);
-	if (!endpoint->answered_kept)
-		return;
 	fprintf(page->out, "%s%*s%-14s%9s%10s%10s%s\n", page_ink(page, INK_FAINT), INDENT, "",
 		"part", "typical", "slow", "change", page_ink(page, INK_PLAIN));
 	print_part(page, request_part_names[BUDGET_QUEUE], typical->ns[BUDGET_QUEUE],
@@ -70,15 +67,28 @@ static void print_budget(const struct digest *digest, const struct page *page,
 void text_budgets(const struct digest *digest, const struct page *page)
 {
 	const struct requests *requests = &digest->requests;
-	size_t most = page_rows(digest, SHOWN);
+	size_t most = page_rows(digest, SHOWN), shown = 0, few = 0, more = 0;
 
 	if (!requests->request_count || !requests->kept_count)
 		return;
 	page_heading(page, "BUDGETS",
 		     ": the average typical request (the middle half) beside the average slow one "
 		     "(from p95 on)");
-	for (size_t i = 0; i < requests->request_count && i < most; i++)
-		print_budget(digest, page, requests->by_time[i]);
-	if (requests->request_count > most)
-		fprintf(page->out, "  and %zu more (--top)\n", requests->request_count - most);
+	for (size_t i = 0; i < requests->request_count; i++) {
+		const struct request_endpoint *endpoint = requests->by_time[i];
+
+		if (endpoint->answered_kept < KEPT_LEAST) {
+			few++;
+		} else if (shown == most) {
+			more++;
+		} else {
+			print_budget(digest, page, endpoint);
+			shown++;
+		}
+	}
+	if (more)
+		fprintf(page->out, "  and %zu more (--top)\n", more);
+	if (few)
+		fprintf(page->out, "  not shown: %zu with fewer than %d requests to compare\n", few,
+			KEPT_LEAST);
 }
