@@ -92,6 +92,8 @@ int tables_budgets(struct table_list *list)
 	for (size_t i = 0; i < requests->request_count; i++) {
 		const struct request_endpoint *endpoint = requests->by_time[i];
 
+		if (endpoint->answered_kept < REQUESTS_BUDGET_LEAST)
+			continue;
 		for (u32 part = 0; part < BUDGET_COUNT; part++) {
 			u64 typical = endpoint->typical.ns[part], slow = endpoint->slow.ns[part];
 
@@ -133,13 +135,14 @@ int tables_slowest_requests(struct table_list *list)
 	table_begin(list, &table);
 	for (size_t i = 0; i < requests->kept_count && i < SLOWEST_SHOWN; i++) {
 		const struct request *request = &requests->kept[i];
+		const struct request_endpoint *endpoint = request_endpoint(requests, request);
 		u32 parts[BUDGET_COUNT];
 		size_t count = request_parts(request->part_ns, 0, parts);
 
-		if (!table_row(&table))
-			continue; /* counted */
+		if (endpoint->kind != ENDPOINT_REQUEST || !table_row(&table))
+			continue; /* none, or counted */
 		table_number(&table, TIME, (s64)(request->begin_ns - digest->start_ns));
-		table_text(&table, ENDPOINT, request_endpoint(requests, request)->name);
+		table_text(&table, ENDPOINT, endpoint->name);
 		table_number(&table, PID, (s64)request->pid);
 		table_text(&table, STATUS, request->status);
 		table_number(&table, TOTAL, (s64)request_latency(request));

@@ -22,6 +22,7 @@ struct report_options;
 #define REQUESTS_KEPT_MAX      100000
 #define REQUESTS_SLOWEST_MAX   1000 /* of those kept: each is read, however many there are */
 #define REQUEST_NAME_BYTES     128
+#define REQUESTS_BUDGET_LEAST  8 /* fewer kept ones have no middle half and no slow ones */
 
 /* The time of a request: its parts, and before them the queue. */
 #define BUDGET_QUEUE REQUEST_PART_COUNT

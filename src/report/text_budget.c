@@ -5,9 +5,8 @@
 #include "format_value.h"
 #include "text_requests.h"
 
-#define SHOWN	   5
-#define INDENT	   4
-#define KEPT_LEAST 8 /* fewer requests have no middle half and no slow ones */
+#define SHOWN  5
+#define INDENT 4
 
 static const char *difference(u64 typical, u64 slow, char buf[FORMAT_BYTES])
 {
@@ -77,7 +76,7 @@ void text_budgets(const struct digest *digest, const struct page *page)
 	for (size_t i = 0; i < requests->request_count; i++) {
 		const struct request_endpoint *endpoint = requests->by_time[i];
 
-		if (endpoint->answered_kept < KEPT_LEAST) {
+		if (endpoint->answered_kept < REQUESTS_BUDGET_LEAST) {
 			few++;
 		} else if (shown == most) {
 			more++;
@@ -90,5 +89,5 @@ void text_budgets(const struct digest *digest, const struct page *page)
 		fprintf(page->out, "  and %zu more (--top)\n", more);
 	if (few)
 		fprintf(page->out, "  not shown: %zu with fewer than %d requests to compare\n", few,
-			KEPT_LEAST);
+			REQUESTS_BUDGET_LEAST);
 }

@@ -107,6 +107,8 @@ export function inUnit(value: number, unit: string): string {
 			return rate(value);
 		case "count":
 			return count(value);
+		case "id":
+			return String(value);
 		default:
 			return unit && unit !== "text" ? three(value) + SPACE + unit : count(value);
 	}

@@ -7,6 +7,7 @@ import {
 	clock,
 	count,
 	duration,
+	inUnit,
 	longDuration,
 	moment,
 	percent,
@@ -73,6 +74,11 @@ test("the error of a share shrinks with the samples", () => {
 	assert.ok(Math.abs(sampleError(0.5, 100) - 0.098) < 1e-3);
 	assert.ok(sampleError(0.5, 10_000) < 0.01);
 	assert.ok(Number.isNaN(sampleError(0.5, 0)));
+});
+
+test("a number that is a name has neither separators nor a unit", () => {
+	assert.equal(inUnit(5432, "id"), "5432");
+	assert.equal(inUnit(5432, "count"), "5,432");
 });
 
 test("a number and its unit stay on one line", () => {
