@@ -15,6 +15,7 @@ void request_book_open(struct request_book *book)
 	hash_init(&book->servers, sizeof(struct server), SERVER_KEY_BYTES, SERVERS_MAX);
 	book->kept = calloc(KEPT_MAX, sizeof(book->kept[0]));
 	book->random = 88172645463325252ULL; /* any but 0 */
+	book->free_place = NO_KEPT_PLACE;
 }
 
 void request_book_free(struct request_book *book)
@@ -40,7 +41,7 @@ static u64 random_below(struct request_book *book, u64 limit)
 
 static struct server *server_of(struct request_book *book, const struct rec_requests *record)
 {
-	struct server key;
+	struct server key, *server;
 
 	memset(&key, 0, sizeof(key));
 	if (record->port) {
@@ -49,7 +50,12 @@ static struct server *server_of(struct request_book *book, const struct rec_requ
 		key.tgid = record->hdr.tgid;
 		key.start_ns = record->hdr.start_ns;
 	}
-	return hash_add(&book->servers, &key);
+	server = hash_add(&book->servers, &key);
+	if (server)
+		server->last_window = book->window;
+	else
+		book->servers_lost++;
+	return server;
 }
 
 /* The same wherever and whenever it is made: files of one recording share it. FNV-1a. */
@@ -65,12 +71,12 @@ static u64 id_of(const void *key)
 
 #define OTHERS (3 * PROTOCOL_COUNT) /* by protocol and kind: these always have a place */
 
-static struct endpoint *endpoint_of(struct request_book *book, struct endpoint *key)
+static struct endpoint *endpoint_of(struct request_book *book, struct endpoint *key, u64 weight)
 {
 	struct endpoint *endpoint = hash_find(&book->endpoints, key);
 
 	if (!endpoint && book->endpoints.count >= ENDPOINTS_MAX - OTHERS) {
-		book->endpoints_folded++;
+		book->endpoints_folded += weight;
 		*key = (struct endpoint){
 			.protocol = key->protocol, .kind = key->kind, .name = "(other)"};
 	}
@@ -99,6 +105,15 @@ static void begin_key(const struct rec_requests *record, const struct server *se
 	memcpy(key->name, name, strnlen(name, sizeof(key->name) - 1));
 }
 
+/* The bytes of one that is not measured are those of an earlier request. */
+static bool is_farewell(const struct server *server, const struct rec_requests *record)
+{
+	const struct protocol *protocol = server ? protocol_by_id(server->protocol) : NULL;
+
+	return protocol && protocol->farewell_bytes == record->received && record->received &&
+	       !(record->flags & (REQUEST_HAS_TURN | REQUEST_IS_ANSWERED));
+}
+
 /* From the first bytes of what was sent. One that is not known is of the protocol of those before.
  */
 static void name_request(struct server *server, const struct rec_requests *record,
@@ -113,67 +128,76 @@ static void name_request(struct server *server, const struct rec_requests *recor
 		*ret_text = (struct request_text){.kind = REQUEST_ASKS};
 		strcpy(ret_text->endpoint, record->request_length ? "(unnamed)" : "(not seen)");
 	}
+	if (is_farewell(server, record)) {
+		*ret_text = (struct request_text){.kind = REQUEST_TELLS};
+		strcpy(ret_text->endpoint, protocol_by_id(server->protocol)->farewell);
+	}
 	if (server && ret_text->kind == REQUEST_ASKS)
 		memcpy(server->last, ret_text->endpoint, sizeof(server->last));
 }
 
 /* --- what is kept --- */
 
-static void keep_in_sample(struct request_book *book, struct endpoint *endpoint, u32 place)
+/* The slot that falls out of the sample, which may be this one; NO_KEPT_PLACE: there was a free
+ * one. */
+static u32 keep_in_sample(struct request_book *book, struct endpoint *endpoint, u32 place)
 {
 	u64 chosen = endpoint->candidates++;
+	u32 out;
 
 	if (endpoint->sample_count < KEPT_SAMPLE) {
 		endpoint->sample[endpoint->sample_count++] = place;
-		return;
+		return NO_KEPT_PLACE;
 	}
 	chosen = random_below(book, endpoint->candidates);
-	if (chosen < KEPT_SAMPLE)
-		endpoint->sample[chosen] = place;
+	if (chosen >= KEPT_SAMPLE)
+		return place;
+	out = endpoint->sample[chosen];
+	endpoint->sample[chosen] = place;
+	return out;
 }
 
-/*
- * The slowest are kept, and the one that they push out stands for sampling. Places that nothing
- * leads to any more are reclaimed with the window.
- */
+static u64 latency_at(const struct request_book *book, u32 place)
+{
+	return book->kept[place].queue_ns + book->kept[place].window_ns;
+}
+
+/* Among the slowest, if it is one: the slot that stays for the sample, which may be this one. */
+static u32 keep_slowest(struct request_book *book, struct endpoint *endpoint, u32 place)
+{
+	u32 least = 0, out;
+
+	if (endpoint->slow_count < KEPT_SLOWEST) {
+		endpoint->slow[endpoint->slow_count++] = place;
+		return NO_KEPT_PLACE;
+	}
+	for (u32 i = 1; i < KEPT_SLOWEST; i++)
+		if (latency_at(book, endpoint->slow[i]) < latency_at(book, endpoint->slow[least]))
+			least = i;
+	if (latency_at(book, place) <= latency_at(book, endpoint->slow[least]))
+		return place;
+	out = endpoint->slow[least];
+	endpoint->slow[least] = place;
+	return out;
+}
+
+/* The slowest are kept, and of the others a sample; the slot that falls out is the next one's. */
 static void keep(struct request_book *book, struct endpoint *endpoint,
 		 const struct request *request)
 {
-	u64 ns = request->queue_ns + request->window_ns;
-	u32 place, least = 0;
+	u32 place = book->free_place;
 
-	if (!book->kept || book->kept_count == KEPT_MAX) {
+	if (place == NO_KEPT_PLACE && book->kept && book->kept_count < KEPT_MAX)
+		place = book->kept_count++;
+	if (place == NO_KEPT_PLACE) {
 		book->not_kept++;
 		return;
 	}
-	place = book->kept_count;
-	if (endpoint->slow_count < KEPT_SLOWEST) {
-		endpoint->slow[endpoint->slow_count++] = place;
-		book->kept[book->kept_count++] = *request;
-		return;
-	}
-	for (u32 i = 1; i < KEPT_SLOWEST; i++) {
-		const struct request *a = &book->kept[endpoint->slow[i]];
-		const struct request *b = &book->kept[endpoint->slow[least]];
-
-		if (a->queue_ns + a->window_ns < b->queue_ns + b->window_ns)
-			least = i;
-	}
-	const struct request *slowest = &book->kept[endpoint->slow[least]];
-
-	if (ns > slowest->queue_ns + slowest->window_ns) {
-		u32 out = endpoint->slow[least];
-
-		endpoint->slow[least] = place;
-		book->kept[book->kept_count++] = *request;
-		keep_in_sample(book, endpoint, out);
-	} else if (endpoint->sample_count < KEPT_SAMPLE ||
-		   random_below(book, endpoint->candidates + 1) < KEPT_SAMPLE) {
-		book->kept[book->kept_count++] = *request;
-		keep_in_sample(book, endpoint, place);
-	} else {
-		endpoint->candidates++;
-	}
+	book->kept[place] = *request;
+	place = keep_slowest(book, endpoint, place);
+	if (place != NO_KEPT_PLACE)
+		place = keep_in_sample(book, endpoint, place);
+	book->free_place = place;
 }
 
 /* --- what is counted --- */
@@ -248,7 +272,7 @@ static void add_others(struct request_book *book, const struct server *server,
 
 	request_read(record, &request);
 	begin_key(record, server, server->last, REQUEST_ASKS, &key);
-	endpoint = endpoint_of(book, &key);
+	endpoint = endpoint_of(book, &key, others);
 	if (!endpoint)
 		return; /* counted */
 	endpoint->requests += others;
@@ -283,7 +307,7 @@ void request_book_add(struct request_book *book, const struct rec_requests *reco
 		weight = 1;
 	}
 	begin_key(record, server, text.endpoint, text.kind, &key);
-	endpoint = endpoint_of(book, &key);
+	endpoint = endpoint_of(book, &key, weight);
 	if (!endpoint)
 		return; /* counted */
 	endpoint->records++;

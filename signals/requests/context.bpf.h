@@ -47,6 +47,12 @@ static __always_inline struct request_sock *context_of(const struct ledger_task 
 	return is_measured_turn(entry, watch->turn, account->tid) ? entry : NULL;
 }
 
+/* It was closed without an answer, and only the kernel has it still. */
+static __always_inline bool is_closed_by_owner(u64 address)
+{
+	return !BPF_CORE_READ((struct sock *)address, sk_socket);
+}
+
 /* Does this thread have another turn open that it has not answered yet? Then it is a loop. */
 static __always_inline void note_open(struct ledger_task *account, u64 address, u64 turn)
 {
@@ -58,7 +64,8 @@ static __always_inline void note_open(struct ledger_task *account, u64 address, 
 	if (watch->open_sock && watch->open_sock != address) {
 		open = known_sock(watch->open_sock);
 		if (open && open->begin_ns && open->turn == watch->open_turn &&
-		    open->tid == account->tid && !open->end_ns) {
+		    open->tid == account->tid && !open->end_ns &&
+		    !is_closed_by_owner(watch->open_sock)) {
 			watch->is_loop = 1;
 			open->flags |= REQUEST_IS_LOOP;
 			return;

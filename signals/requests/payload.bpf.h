@@ -81,7 +81,7 @@ static __always_inline bool find_payload(struct payload *ret)
 	return false;
 }
 
-/* How many bytes are there now, at most max, a power of two and more. */
+/* Copies up to max bytes. Returns the count. */
 static __always_inline u16 copy_payload(u8 *to, u64 max, u64 moved)
 {
 	struct payload payload = {};

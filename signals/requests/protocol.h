@@ -45,6 +45,10 @@ struct protocol {
 
 	/* True: these bytes open an answer of the protocol. */
 	bool (*answer)(const u8 *bytes, size_t length, struct answer_text *ret);
+
+	/* The message by which a client ends a connection: known by its length alone. 0: none. */
+	u64 farewell_bytes;
+	const char *farewell; /* its endpoint */
 };
 
 #define PROTOCOL(NAME, name) extern const struct protocol protocol_##name;

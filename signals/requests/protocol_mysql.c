@@ -11,6 +11,8 @@
 #include "protocol.h"
 #include "sql_name.h"
 
+#define FAREWELL "(quit)"
+
 #define HEADER	       4 /* length, little-endian; a number in the exchange */
 #define AUTH_MAX       4096
 #define COM_QUERY      0x03
@@ -23,7 +25,7 @@ static const struct command {
 	enum request_kind kind;
 	const char *endpoint;
 } commands[] = {
-	{0x01, REQUEST_TELLS, "(quit)"},
+	{0x01, REQUEST_TELLS, FAREWELL},
 	{0x02, REQUEST_ASKS, "(use)"},
 	{0x0e, REQUEST_ASKS, "(ping)"},
 	{0x11, REQUEST_SETS_UP, "(connect)"}, /* COM_CHANGE_USER */
@@ -141,4 +143,6 @@ const struct protocol protocol_mysql = {
 	.name = "mysql",
 	.request = request,
 	.answer = answer,
+	.farewell_bytes = 5,
+	.farewell = FAREWELL,
 };

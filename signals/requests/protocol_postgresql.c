@@ -8,6 +8,8 @@
 #include "protocol.h"
 #include "sql_name.h"
 
+#define FAREWELL "(terminate)"
+
 #define HEADER	       5 /* type, and a length that counts itself but not the type */
 #define LENGTH_SELF    4
 #define LENGTH_MAX     (1U << 30)
@@ -210,7 +212,7 @@ static bool other_request(const struct message *message, struct request_text *re
 		set(ret, REQUEST_ASKS, "COPY (data)");
 		return true; /* many messages are one request */
 	case 'X':
-		set(ret, REQUEST_TELLS, "(terminate)");
+		set(ret, REQUEST_TELLS, FAREWELL);
 		break;
 	default:
 		return false;
@@ -291,4 +293,6 @@ const struct protocol protocol_postgresql = {
 	.name = "postgresql",
 	.request = request,
 	.answer = answer,
+	.farewell_bytes = 5,
+	.farewell = FAREWELL,
 };

@@ -75,11 +75,11 @@ static __noinline int count_turn(const struct request_sock *entry, struct reques
 }
 
 static __always_inline void fill_moved(struct request_bytes_moved *to,
-				       struct request_bytes_moved *from, u64 kernel, u64 *told)
+				       struct request_bytes_moved *from, u64 kernel, u64 *reported)
 {
 	*to = *from;
-	to->kernel = kernel - *told;
-	*told = kernel;
+	to->kernel = kernel - *reported;
+	*reported = kernel;
 	*from = (struct request_bytes_moved){};
 }
 
@@ -88,26 +88,57 @@ static __always_inline u64 lesser(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
+static __always_inline u64 seen_bytes(const struct request_bytes_moved *moved)
+{
+	return moved->in_turns + moved->no_turn + moved->before;
+}
+
+/* Of an open connection: what is on its way, or was not seen yet, the next record has. */
+static __always_inline void fill_open(struct request_sock *entry, struct sock *sk, u64 *in,
+				      u64 *out)
+{
+	follow_bytes(entry, sk);
+	*in = lesser(kernel_received(sk), entry->moved_in) - entry->pending;
+	*out = lesser(kernel_sent(sk), entry->moved_out);
+}
+
+/* Of one that is closed. A close that throws away what is unsent has cleared the counters. */
+static __always_inline void fill_closed(struct request_sock *entry, struct sock *sk, u64 *in,
+					u64 *out)
+{
+	*in = kernel_received(sk);
+	*out = kernel_sent(sk);
+	if (*in < entry->reported_in || *out < entry->reported_out ||
+	    !BPF_CORE_READ((struct tcp_sock *)sk, bytes_received)) {
+		*in = entry->reported_in + seen_bytes(&entry->in);
+		*out = entry->reported_out + seen_bytes(&entry->out);
+		return;
+	}
+	entry->in.unread = unread_bytes(sk);
+}
+
 /* Both ways, since the record before. A Unix socket's are those that were seen. */
 static __always_inline void fill_bytes(struct rec_requests *rec, struct request_sock *entry,
-				       struct sock *sk, bool is_closed)
+				       struct sock *sk, u32 end)
 {
-	u64 in = entry->told_in + entry->in.in_turns + entry->in.no_turn;
-	u64 out = entry->told_out + entry->out.in_turns + entry->out.no_turn;
+	u64 seen_in = entry->reported_in + seen_bytes(&entry->in);
+	u64 seen_out = entry->reported_out + seen_bytes(&entry->out);
+	u64 in = seen_in, out = seen_out;
 
 	if (entry->family != FAMILY_UNIX) {
-		in = kernel_received(sk);
-		out = kernel_sent(sk);
-		if (is_closed) {
-			entry->in.unread = unread_bytes(sk);
-		} else { /* what is on its way, the next record has */
-			follow_bytes(entry, sk);
-			in = lesser(in, entry->moved_in) - entry->pending;
-			out = lesser(out, entry->moved_out);
+		if (end == REQUEST_END_NEXT || end == REQUEST_END_RECORDING)
+			fill_open(entry, sk, &in, &out);
+		else
+			fill_closed(entry, sk, &in, &out);
+		if (entry->is_coarse) { /* those of a turn are all that are not others */
+			entry->out.in_turns += out - seen_out;
+		} else if (end == REQUEST_END_NEXT) {
+			in = lesser(in, seen_in);
+			out = lesser(out, seen_out);
 		}
 	}
-	fill_moved(&rec->in, &entry->in, in, &entry->told_in);
-	fill_moved(&rec->out, &entry->out, out, &entry->told_out);
+	fill_moved(&rec->in, &entry->in, in, &entry->reported_in);
+	fill_moved(&rec->out, &entry->out, out, &entry->reported_out);
 }
 
 static __always_inline void fill_turn(struct rec_requests *rec, const struct request_sock *entry)
@@ -119,8 +150,6 @@ static __always_inline void fill_turn(struct rec_requests *rec, const struct req
 	rec->poll_ns = entry->poll_ns > entry->poll_own ? entry->poll_ns - entry->poll_own : 0;
 	for (u32 i = 0; i < STATE_COUNT; i++)
 		rec->ns[i] = entry->own[i];
-	rec->received = entry->received;
-	rec->sent = entry->sent;
 	rec->answer_length = entry->answer_length;
 	__builtin_memcpy(rec->answer, entry->answer, sizeof(rec->answer));
 }
@@ -135,7 +164,6 @@ static __always_inline void fill_text(struct rec_requests *rec, const struct req
 static __noinline int send_record(struct request_sock *entry, u64 address, u32 end)
 {
 	struct rec_requests *rec;
-	bool is_closed = end != REQUEST_END_NEXT && end != REQUEST_END_RECORDING;
 
 	if (!entry)
 		return 0;
@@ -158,10 +186,12 @@ static __noinline int send_record(struct request_sock *entry, u64 address, u32 e
 	if (entry->begin_ns) {
 		rec->weight++;
 		rec->flags = entry->flags;
+		rec->received = entry->received;
+		rec->sent = entry->sent;
 		if (entry->is_measured)
 			fill_turn(rec, entry);
 	}
-	fill_bytes(rec, entry, (struct sock *)address, is_closed);
+	fill_bytes(rec, entry, (struct sock *)address, end);
 	EMIT_SUBMIT(rec);
 	return 0;
 }
@@ -174,7 +204,7 @@ static __always_inline bool is_slow(const struct request_sock *entry)
 	       entry->end_ns - entry->began_ns >= live->slow_ns;
 }
 
-/* When a turn begins: whether it gets a record. Any may, where slow ones do. */
+/* When a turn begins: whether it gets a record. With --slow, each is measured: it may be slow. */
 static __always_inline void choose(struct request_sock *entry, u64 now)
 {
 	struct request_rate *rate = rate_here();
@@ -197,7 +227,9 @@ static __always_inline void end_turn(struct request_sock *entry, u64 address, u3
 		send_record(entry, address, end);
 	else
 		entry->skipped++;
-	entry->begin_ns = 0;
+	if (entry->end_ns || end != REQUEST_END_RECORDING)
+		entry->begin_ns =
+			0; /* else it is answered in the recording's next file, if there is one */
 }
 
 /* Nothing more comes of this connection. */

@@ -14,6 +14,33 @@
 
 enum { ERROR_PIPE = 32, ERROR_RESET = 104, ERROR_TIMEOUT = 110 };
 
+/* The address of a Unix socket that was closed is another's now: no hook told. */
+static __always_inline void renew_unix(struct request_sock *entry, struct sock *sk)
+{
+	u64 socket = (u64)sk->sk_socket; /* none until it is accepted */
+
+	if (entry->socket == socket)
+		return;
+	if (entry->socket) {
+		end_sock(entry, (u64)sk, REQUEST_END_CLOSED);
+		entry->id = object_mix(bpf_ktime_get_ns(), bpf_get_prandom_u32());
+		entry->begin_ns = entry->ready_ns = entry->turn = entry->skipped = 0;
+		entry->is_untracked = entry->tgid = 0;
+	}
+	entry->socket = socket;
+}
+
+/* The socket, if it serves a process that is followed, or one that is not known yet. */
+static __always_inline struct request_sock *tracked_sock(struct sock *sk, u32 family, u64 received,
+							 u64 sent)
+{
+	struct request_sock *entry = sock_of(sk, family, received, sent);
+
+	if (entry && family == FAMILY_UNIX)
+		renew_unix(entry, sk);
+	return entry && !entry->is_untracked ? entry : NULL;
+}
+
 /* --- data comes --- */
 
 SEC("?tp_btf/sk_data_ready")
@@ -25,10 +52,22 @@ int BPF_PROG(requests_ready, const struct sock *socket)
 
 	if (!family)
 		return 0;
-	entry = sock_of(sk, family, 0, 0);
+	entry = tracked_sock(sk, family, 0, 0);
 	if (entry && !entry->ready_ns)
 		entry->ready_ns = bpf_ktime_get_ns();
 	return 0;
+}
+
+/* Why a connection ends, the first who notices is told: when it is destroyed, nobody knows. */
+static __always_inline void note_error(struct sock *sk, int result)
+{
+	struct request_sock *entry;
+
+	if (result != -ERROR_RESET && result != -ERROR_TIMEOUT && result != -ERROR_PIPE)
+		return;
+	entry = known_sock((u64)sk);
+	if (entry)
+		entry->error = (u32)-result;
 }
 
 /* --- it is read --- */
@@ -59,21 +98,9 @@ static __always_inline void begin_turn(struct request_sock *entry, struct ledger
 	entry->poll_ns = entry->poll_own = 0;
 	__builtin_memset(entry->own, 0, sizeof(entry->own));
 	entry->answer_length = 0;
+	__builtin_memset(entry->request, 0, sizeof(entry->request));
 	entry->request_length = copy_payload(entry->request, REQUEST_BYTES_MAX, bytes);
 	context_measure(account, now);
-}
-
-/* The address of a Unix socket that was closed is another's now: no hook told. */
-static __always_inline void renew_unix(struct request_sock *entry, struct sock *sk)
-{
-	u64 socket = (u64)BPF_CORE_READ(sk, sk_socket);
-
-	if (entry->socket == socket)
-		return;
-	if (entry->socket)
-		end_sock(entry, (u64)sk, REQUEST_END_CLOSED);
-	entry->socket = socket;
-	entry->id = object_mix(bpf_ktime_get_ns(), bpf_get_prandom_u32());
 }
 
 static __always_inline int received(struct sock *sk, struct request_sock *entry, u64 bytes)
@@ -82,12 +109,10 @@ static __always_inline int received(struct sock *sk, struct request_sock *entry,
 	u64 address = (u64)sk, now;
 
 	if (!account) {
-		entry->is_other = 1;
+		leave_sock(entry, (u64)sk);
 		return 0;
 	}
 	now = bpf_ktime_get_ns();
-	if (entry->family == FAMILY_UNIX)
-		renew_unix(entry, sk);
 	context_leave(account, now);
 	if (entry->begin_ns && entry->end_ns) {
 		entry->pending = (u32)bytes;
@@ -102,9 +127,10 @@ static __always_inline int received(struct sock *sk, struct request_sock *entry,
 		context_enter(account, entry, address);
 	entry->received += bytes;
 	entry->in.in_turns += bytes;
-	/* What is left there came when the rest did. */
-	if (entry->family == FAMILY_UNIX || !has_unread(sk))
-		entry->ready_ns = 0;
+	/* What is left there was ready by now, at the latest. */
+	entry->ready_ns = 0;
+	if (entry->family != FAMILY_UNIX && has_unread(sk))
+		entry->ready_ns = now;
 	return 0;
 }
 
@@ -114,9 +140,11 @@ int BPF_PROG(requests_receive, struct sock *sk, int result, int flags)
 	u32 family = family_of_interest(sk);
 	struct request_sock *entry;
 
+	if (result < 0)
+		note_error(sk, result);
 	if (result <= 0 || (flags & MSG_PEEK_FLAG) || !family)
 		return 0;
-	entry = sock_of(sk, family, (u64)result, 0);
+	entry = tracked_sock(sk, family, (u64)result, 0);
 	return entry ? received(sk, entry, (u64)result) : 0;
 }
 
@@ -133,7 +161,8 @@ static __always_inline void answer(struct request_sock *entry, struct ledger_tas
 		entry->flags |= REQUEST_IS_HANDED_OVER;
 	} else {
 		context_answer(account, entry, address, now);
-		entry->poll_ns = account->poll_ns - entry->poll_from;
+		if (account->poll_ns > entry->poll_from) /* else its account began anew */
+			entry->poll_ns = account->poll_ns - entry->poll_from;
 		if (account->request.is_loop)
 			entry->flags |= REQUEST_IS_LOOP;
 	}
@@ -148,7 +177,7 @@ static __always_inline int sent(struct sock *sk, struct request_sock *entry, u64
 	struct ledger_task *account = account_of_current();
 
 	if (!account) {
-		entry->is_other = 1;
+		leave_sock(entry, (u64)sk);
 		return 0;
 	}
 	if (entry->begin_ns) {
@@ -167,13 +196,26 @@ int BPF_PROG(requests_send, struct sock *sk, int result, int flags)
 	u32 family = family_of_interest(sk);
 	struct request_sock *entry;
 
+	if (result < 0)
+		note_error(sk, result);
 	if (result <= 0 || !family)
 		return 0;
-	entry = sock_of(sk, family, 0, (u64)result);
+	entry = tracked_sock(sk, family, 0, (u64)result);
 	return entry ? sent(sk, entry, (u64)result) : 0;
 }
 
 /* --- before 6.3 there are no such tracepoints --- */
+
+/* A new one: what it has sent nothing for yet is its first request, all of it. */
+static __always_inline u32 first_bytes(struct request_sock *entry)
+{
+	if (entry->tgid || !entry->moved_in)
+		return 0;
+	if (entry->moved_out)
+		return 1; /* of what was read before the rest */
+	entry->in.before = 0;
+	return (u32)entry->moved_in;
+}
 
 /* After data was copied to who reads: how far, the socket says. */
 SEC("?tp_btf/tcp_rcv_space_adjust")
@@ -182,32 +224,35 @@ int BPF_PROG(requests_receive_copy, struct sock *sk)
 	u32 family = family_of_interest(sk), read_seq, bytes;
 	struct request_sock *entry;
 
-	if (!family)
+	if (!family || family == FAMILY_UNIX)
 		return 0;
-	entry = sock_of(sk, family, 1, 0); /* what was read before this call is from before */
+	entry = sock_of(sk, family, 1, 0);
 	if (!entry)
 		return 0;
 	read_seq = BPF_CORE_READ((struct tcp_sock *)sk, copied_seq);
 	bytes = read_seq - entry->read_seq;
-	if (!entry->tgid && !bytes)
-		bytes = 1; /* it is new: its first read begins a turn */
+	if (!bytes)
+		bytes = first_bytes(entry);
 	entry->read_seq = read_seq;
 	return bytes && bytes < 1U << 31 ? received(sk, entry, bytes) : 0;
 }
 
+/* How much of it will be taken is not known yet. */
 SEC("?kprobe")
 int requests_send_begin(struct pt_regs *ctx)
 {
 	struct sock *sk = (struct sock *)PT_REGS_PARM1(ctx);
-	u64 bytes = PT_REGS_PARM3(ctx);
 	struct request_sock *entry = sock_of(sk, FAMILY_INET, 0, 0);
 
-	return entry && bytes ? sent(sk, entry, bytes) : 0;
+	if (!entry || !PT_REGS_PARM3(ctx))
+		return 0;
+	entry->is_coarse = 1;
+	return sent(sk, entry, 0);
 }
 
 /* --- it closes --- */
 
-static __always_inline u32 end_of(int error)
+static __always_inline u32 end_of(u32 error)
 {
 	if (error == ERROR_RESET || error == ERROR_PIPE)
 		return REQUEST_END_RESET;
@@ -223,9 +268,30 @@ int BPF_PROG(requests_close, struct sock *sk)
 	clear_passed(address);
 	if (!entry)
 		return 0;
-	if (!entry->is_other)
-		end_sock(entry, address, end_of(sk->sk_err));
+	end_sock(entry, address, end_of(entry->error ? entry->error : (u32)sk->sk_err));
 	bpf_map_delete_elem(&request_tcp, &address);
+	return 0;
+}
+
+/* --- at the start: before it, nobody was followed, and no listener known --- */
+
+SEC("?iter/bpf_map_elem")
+int requests_begin(struct bpf_iter__bpf_map_elem *ctx)
+{
+	u64 *passed = ctx->value;
+
+	if (passed)
+		*passed = 0;
+	return 0;
+}
+
+SEC("?iter/bpf_map_elem")
+int requests_begin_unix(struct bpf_iter__bpf_map_elem *ctx)
+{
+	struct request_sock *entry = ctx->value;
+
+	if (entry)
+		entry->is_untracked = 0;
 	return 0;
 }
 
@@ -244,7 +310,7 @@ int requests_tcp_rows(struct bpf_iter__bpf_map_elem *ctx)
 	struct request_sock *entry = ctx->value;
 	u64 *address = ctx->key;
 
-	if (address && entry && !entry->is_other && is_last())
+	if (address && entry && is_last())
 		end_sock(entry, *address, REQUEST_END_RECORDING);
 	return 0;
 }
@@ -257,7 +323,7 @@ int requests_unix_rows(struct bpf_iter__bpf_map_elem *ctx)
 	u64 *address = ctx->key;
 	struct sock *sk;
 
-	if (!address || !entry || entry->is_other || !entry->socket)
+	if (!address || !entry || entry->is_untracked || !entry->socket)
 		return 0;
 	sk = (struct sock *)*address;
 	if ((u64)BPF_CORE_READ(sk, sk_socket) != entry->socket) {

@@ -17,7 +17,8 @@
 #define KEPT_SLOWEST  8	   /* requests of each endpoint and window that are kept whole ... */
 #define KEPT_SAMPLE   24   /* ... and as many of the others, at random */
 #define KEPT_MAX      8192 /* of all endpoints, in one window */
-#define IDLE_WINDOWS  60   /* an endpoint without requests makes room after these */
+#define NO_KEPT_PLACE (~0U)
+#define IDLE_WINDOWS  60 /* an endpoint without requests is evicted after these, and a server */
 
 /* One request, with its budget. */
 struct request {
@@ -67,6 +68,7 @@ struct server {
 	u64 tgid;
 	/* the key ends here */
 	u32 protocol;
+	u64 last_window;
 	char last[ENDPOINT_BYTES]; /* what it was asked last, other than for set-up; "": nothing */
 };
 #define SERVER_KEY_BYTES offsetof(struct server, protocol)
@@ -76,11 +78,13 @@ struct request_book {
 	struct hash servers;
 	struct request *kept;
 	u32 kept_count;
+	u32 free_place; /* of kept[], below kept_count; NO_KEPT_PLACE: none */
 	u64 random;
 	u64 window; /* the last one that was written */
 	/* What found no place, ever. */
 	u64 endpoints_folded;
 	u64 not_kept;
+	u64 servers_lost;
 	u64 no_memory;
 };
 

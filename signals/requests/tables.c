@@ -169,7 +169,9 @@ static void write_kept(struct request_book *book, const struct endpoint *endpoin
 		u32 place = endpoint->slow[i];
 		u64 weight = book->kept[place].weight;
 
-		left -= weight < left ? weight : left;
+		if (weight > left || (i + 1 == endpoint->slow_count && !endpoint->sample_count))
+			weight = left;
+		left -= weight;
 		write_request(endpoint, &book->kept[place], weight, window << 20 | place, window,
 			      sink);
 	}
@@ -193,6 +195,11 @@ static void clear(struct endpoint *endpoint, u64 window)
 	endpoint->latency = latency;
 	if (latency)
 		memset(latency, 0, sizeof(*latency));
+}
+
+static bool is_recent_server(const void *item, const void *context)
+{
+	return ((const struct server *)item)->last_window + IDLE_WINDOWS > *(const u64 *)context;
 }
 
 static bool is_recent(const void *item, const void *context)
@@ -220,5 +227,8 @@ void request_book_write(struct request_book *book, u64 window, struct sink *sink
 		clear(endpoint, window);
 	}
 	hash_retain(&book->endpoints, is_recent, &window);
+	hash_retain(&book->servers, is_recent_server, &window);
 	book->kept_count = 0;
+	book->free_place = NO_KEPT_PLACE;
+	book->window = window;
 }

@@ -21,7 +21,9 @@ struct request_sock {
 	u64 ready_ns; /* data came that was not read yet; 0: none did */
 	u64 start_ns; /* with tgid, the process that serves it */
 	u32 tgid, tid;
-	u32 is_other; /* served by a process that is not followed */
+	u32 is_untracked; /* of a Unix socket: its process is not followed */
+	u32 error;	  /* that a receive or a send ended with; 0: none */
+	u32 is_coarse;	  /* how much was sent is known by its sequence number only */
 	u16 port;
 	u16 family;
 
@@ -45,8 +47,8 @@ struct request_sock {
 	u64 skipped; /* turns without one */
 	struct request_bytes_moved in, out;
 
-	/* The kernel's counters: then, and now, by its sequence numbers. */
-	u64 told_in, told_out;
+	/* The kernel's counters: in the last record, and now, by its sequence numbers. */
+	u64 reported_in, reported_out;
 	u64 moved_in, moved_out;
 	u32 copied_seq, write_seq; /* when moved_in and moved_out were made */
 	u32 read_seq;		   /* as copied_seq, for who learns only by it how much was read */
@@ -81,8 +83,8 @@ struct {
 } request_empty SEC(".maps");
 
 /*
- * TCP sockets that serve nothing, by a part of their address: each message of the host asks, and
- * here it costs a load. A place has one until that is destroyed.
+ * Addresses of TCP sockets that are not tracked, clients mostly: a cache in which a hash chooses
+ * the slot. Each message of the host asks, and a load is cheaper than to judge the socket again.
  */
 #define REQUEST_PASSED_BITS 14
 
@@ -238,8 +240,6 @@ static __noinline struct request_sock *make_sock(struct sock *sk, u64 received, 
 			set_passed(address);
 		return NULL;
 	}
-	if (family != FAMILY_UNIX && BPF_CORE_READ(sk, sk_protocol) != PROTOCOL_TCP)
-		return NULL;
 	empty = bpf_map_lookup_elem(&request_empty, &zero);
 	if (!empty)
 		return NULL;
@@ -250,6 +250,7 @@ static __noinline struct request_sock *make_sock(struct sock *sk, u64 received, 
 	entry = known_sock(address);
 	if (!entry) {
 		EMIT_LOSE(REQUESTS, no_room);
+		set_passed(address); /* so that it is counted once */
 		return NULL;
 	}
 	if (err)
@@ -265,18 +266,21 @@ static __noinline struct request_sock *make_sock(struct sock *sk, u64 received, 
 	return entry;
 }
 
-/* Its family; 0: it is of none that has requests, or listens. */
+/* Its family; 0: it is no stream of those that have requests, or it listens. */
 static __always_inline u32 family_of_interest(const struct sock *sk)
 {
 	u32 family = sk->__sk_common.skc_family;
 
-	if ((family != FAMILY_INET && family != FAMILY_INET6 && family != FAMILY_UNIX) ||
-	    sk->__sk_common.skc_state == TCP_LISTEN)
+	if (sk->__sk_common.skc_state == TCP_LISTEN)
+		return 0;
+	if (family == FAMILY_UNIX)
+		return sk->sk_type == SOCK_STREAM ? family : 0;
+	if ((family != FAMILY_INET && family != FAMILY_INET6) || sk->sk_protocol != PROTOCOL_TCP)
 		return 0;
 	return family;
 }
 
-/* The socket, if it serves a process that is followed, or one that is not known yet. */
+/* The socket, if it serves somebody; whether that is followed, is known when it is read. */
 static __always_inline struct request_sock *sock_of(struct sock *sk, u32 family, u64 received,
 						    u64 sent)
 {
@@ -285,9 +289,20 @@ static __always_inline struct request_sock *sock_of(struct sock *sk, u32 family,
 	if (is_passed((u64)sk))
 		return NULL;
 	entry = known_sock_of((u64)sk, family);
-	if (!entry)
-		entry = make_sock(sk, received, sent);
-	return entry && !entry->is_other ? entry : NULL;
+	return entry ? entry : make_sock(sk, received, sent);
+}
+
+/* Nobody who is followed reads it. */
+static __always_inline void leave_sock(struct request_sock *entry, u64 address)
+{
+	if (entry->tgid)
+		return; /* somebody did, who shares it with another process */
+	if (entry->family == FAMILY_UNIX) {
+		entry->is_untracked = 1;
+		return;
+	}
+	set_passed(address);
+	bpf_map_delete_elem(&request_tcp, &address);
 }
 
 #endif

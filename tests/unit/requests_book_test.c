@@ -165,6 +165,33 @@ static void connection_that_closes_unanswered_is_one(void **state)
 	assert_int_equal(endpoint->outcomes[REQUEST_ANSWERED], 3);
 }
 
+/* Of a connection that many use, only some requests are measured: its end need not be one of them.
+ */
+static void end_of_a_connection_is_no_request(void **state)
+{
+	struct endpoint *endpoint;
+
+	(void)state;
+	say("Q\0\0\0\x12SELECT 1 -- aa", "");
+	memcpy(record.request, "Q\0\0\0\x12SELECT 1 -- a", 19);
+	record.request_length = 19;
+	request_book_add(&book, &record);
+	record.flags = 0;
+	record.end = REQUEST_END_CLOSED;
+	record.end_ns = 0;
+	record.received = 5;
+	record.weight = 8;
+	request_book_add(&book, &record);
+	assert_int_equal(book.endpoints.count, 2);
+	endpoint = hash_item(&book.endpoints, 0);
+	assert_string_equal(endpoint->name, "SELECT");
+	assert_int_equal(endpoint->requests, 8);
+	assert_int_equal(endpoint->outcomes[REQUEST_ANSWERED], 8);
+	endpoint = hash_item(&book.endpoints, 1);
+	assert_string_equal(endpoint->name, "(terminate)");
+	assert_int_equal(endpoint->requests, 1);
+}
+
 static void bytes_of_the_kernel_all_have_a_place(void **state)
 {
 	struct endpoint *endpoint;
@@ -245,6 +272,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(weights_are_counted, start, end),
 		cmocka_unit_test_setup_teardown(connection_that_closes_unanswered_is_one, start,
 						end),
+		cmocka_unit_test_setup_teardown(end_of_a_connection_is_no_request, start, end),
 		cmocka_unit_test_setup_teardown(bytes_of_the_kernel_all_have_a_place, start, end),
 		cmocka_unit_test_setup_teardown(many_endpoints_are_folded_and_counted, start, end),
 		cmocka_unit_test_setup_teardown(lengths_that_are_none_are_refused, start, end),
