@@ -66,11 +66,11 @@ until_works() {
 	exit 1
 }
 
-sql() { psql -q -h 127.0.0.1 -p $database -U postgres postgres "$@"; }
+sql() { psql -q -h 127.0.0.1 -p "$database" -U postgres postgres; }
 
 "${as[@]}" initdb -D "$work/data" -A trust -U postgres -N >initdb.log
 start postgres.log postgres -D "$work/data" -p $database -k "$work" -c listen_addresses=127.0.0.1
-until_works postgres.log sql -c 'SELECT 1'
+until_works postgres.log pg_isready -h 127.0.0.1 -p "$database"
 sql <<-SQL
 	CREATE TABLE carts (id int PRIMARY KEY, items text);
 	INSERT INTO carts SELECT i, 'cart ' || i FROM generate_series(1, 1000) i;
@@ -96,14 +96,16 @@ cat >nginx.conf <<-CONF
 	    }
 	}
 CONF
-until_works app.log curl -fs http://127.0.0.1:$app/cart/1
+until_works app.log curl -fs http://127.0.0.1:"$app"/cart/1
 start nginx.log nginx -c "$work/nginx.conf"
-until_works nginx.log curl -fs http://127.0.0.1:$front/cart/1
+until_works nginx.log curl -fs http://127.0.0.1:"$front"/cart/1
 echo "The shop is open: http://127.0.0.1:$front/cart/1, /items/1 and /report/1"
 
 if [ "$(id -u)" != 0 ] || [ -z "$dwell" ]; then
 	[ -n "$dwell" ] && echo "Nothing is recorded: dwell needs root." || echo "Nothing is recorded: there is no dwell."
-	/usr/bin/python3 "$here/load.py" $front "$seconds"
+	/usr/bin/python3 "$here/load.py" "$front" "$seconds" &
+	pids+=($!)
+	wait $!
 	exit
 fi
 
@@ -113,9 +115,10 @@ rm -f "$session" "$session-wal"
 "$dwell" record -q -a -s requests --max-overhead 25% -d $((seconds + 3)) -o "$session" &
 pids+=($!)
 for _ in $(seq 300); do [ ! -s "$session-wal" ] || break; sleep 0.1; done
-/usr/bin/python3 "$here/load.py" $front "$seconds" >customers.log
-wait ${pids[-1]}
-unset 'pids[-1]'
+/usr/bin/python3 "$here/load.py" "$front" "$seconds" >customers.log &
+pids+=($!)
+wait "${pids[@]: -2}" # the customers, and the recording
+unset 'pids[-1]' 'pids[-1]'
 echo "What the customers saw:"
 cat customers.log
 "$dwell" report --requests --slowest 3 --user postgres "$session"
