@@ -81,6 +81,8 @@ static u8 outcome_of(const struct rec_requests *record)
 		return REQUEST_TIMED_OUT;
 	case REQUEST_END_RECORDING:
 		return REQUEST_OPEN;
+	case REQUEST_END_NEXT:
+		return REQUEST_ANSWERED; /* all that it stands for */
 	default:
 		return REQUEST_CLOSED;
 	}

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
  * The end of a turn: counted in series, all of them; and its record, of all while they are few, of
- * one in N at random when they are many, and always of slow ones (--slow), of the first one of a
- * connection, and when it closes. The records of a connection stand for all of its turns.
+ * one in N at random when they are many, and always of slow ones (--slow), of those that look
+ * different from the one before on the connection, and when that closes. The records of a
+ * connection stand for all of its turns: those that were skipped are of the shape of the last one.
  */
 #ifndef DWELL_REQUESTS_RECORD_BPF_H
 #define DWELL_REQUESTS_RECORD_BPF_H
 
+#include "payload.bpf.h"
 #include "turn.bpf.h"
 
 #define RECORDS_PER_SECOND 1000 /* of each CPU; a little more while it changes */
+#define SHAPES_PER_SECOND  8000 /* so many more, where requests differ from those before them */
 
 /* How many turns have ended on a CPU in this second, and where their series were found. */
 struct request_rate {
 	u64 second;
 	u64 turns;
 	u64 one_in; /* by the second before */
+	u64 sampled;
 	u32 places[REQUEST_SERIES_COUNT + 1];
 };
 
@@ -40,7 +44,7 @@ static __always_inline bool is_chosen(struct request_rate *rate, u64 now)
 	if (rate->second != second) {
 		rate->one_in = rate->second + 1 == second ? rate->turns / RECORDS_PER_SECOND : 0;
 		rate->second = second;
-		rate->turns = 0;
+		rate->turns = rate->sampled = 0;
 	}
 	one_in = ++rate->turns / RECORDS_PER_SECOND;
 	if (one_in < rate->one_in)
@@ -183,6 +187,7 @@ static __noinline int send_record(struct request_sock *entry, u64 address, u32 e
 	rec->weight = entry->skipped;
 	entry->skipped = 0;
 	fill_text(rec, entry);
+	rec->flags = entry->flags & REQUEST_IS_LOOP;
 	if (entry->begin_ns) {
 		rec->weight++;
 		rec->flags = entry->flags;
@@ -204,13 +209,38 @@ static __always_inline bool is_slow(const struct request_sock *entry)
 	       entry->end_ns - entry->began_ns >= live->slow_ns;
 }
 
+/* The shape of a new request; those that were skipped, and were of another, have a record now. */
+static __always_inline bool is_new_shape(struct request_sock *entry, u64 address, u64 bytes)
+{
+	u64 shape[REQUEST_SHAPE_WORDS], differs = 0;
+
+	read_shape(shape, bytes);
+	for (u32 i = 0; i < REQUEST_SHAPE_WORDS; i++)
+		differs |= shape[i] ^ entry->shape[i];
+	if (!differs)
+		return false;
+	if (entry->skipped)
+		send_record(entry, address, REQUEST_END_NEXT);
+	for (u32 i = 0; i < REQUEST_SHAPE_WORDS; i++)
+		entry->shape[i] = shape[i];
+	return true;
+}
+
 /* When a turn begins: whether it gets a record. With --slow, each is measured: it may be slow. */
-static __always_inline void choose(struct request_sock *entry, u64 now)
+static __always_inline void choose(struct request_sock *entry, u64 address, u64 bytes, u64 now)
 {
 	struct request_rate *rate = rate_here();
 	struct live_config *live = live_config();
 
-	entry->is_sampled = rate && (is_chosen(rate, now) || !entry->turn);
+	entry->is_sampled = 0;
+	if (rate) {
+		entry->is_sampled = is_chosen(rate, now);
+		if (rate->sampled < SHAPES_PER_SECOND && is_new_shape(entry, address, bytes))
+			entry->is_sampled = 1;
+		if (!entry->turn)
+			entry->is_sampled = 1;
+		rate->sampled += entry->is_sampled;
+	}
 	entry->is_measured = entry->is_sampled || (live && live->slow_ns);
 }
 

@@ -85,7 +85,7 @@ static __always_inline void begin_turn(struct request_sock *entry, struct ledger
 	u64 ready_ns = entry->ready_ns;
 
 	own_sock(entry, account);
-	choose(entry, now);
+	choose(entry, address, bytes, now);
 	entry->turn++;
 	entry->began_ns = ready_ns && ready_ns < now ? ready_ns : now;
 	entry->begin_ns = now;

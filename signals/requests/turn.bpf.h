@@ -14,6 +14,8 @@
 #define PROTOCOL_TCP   6
 #define SOCK_DONE_FLAG 2 /* of skc_flags: the peer's FIN has come */
 
+#define REQUEST_SHAPE_WORDS 4
+
 struct request_sock {
 	u64 id;
 	u64 object;   /* of the listener */
@@ -54,6 +56,7 @@ struct request_sock {
 	u32 read_seq;		   /* as copied_seq, for who learns only by it how much was read */
 	u32 pending;		   /* bytes that are just being read, for the next turn */
 
+	u64 shape[REQUEST_SHAPE_WORDS]; /* of the request of the last turn, and those skipped */
 	u8 request[REQUEST_BYTES_MAX];
 	u8 answer[ANSWER_BYTES_MAX];
 };
