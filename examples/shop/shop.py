@@ -13,7 +13,7 @@ import time
 import psycopg2
 
 PORT, DATABASE_PORT, FOLDER = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-EXPORT_EVERY, EXPORT_PARTS, PART_BYTES = 1, 50, 1 << 19  # seconds; parts, each synced
+EXPORT_EVERY, EXPORT_PARTS, PART_BYTES = 1, 300, 1 << 16  # seconds; parts, each synced
 
 database = threading.local()
 reports = threading.Lock()  # the numbers of a report and of an export have to agree
