@@ -103,6 +103,24 @@ static __always_inline void begin_turn(struct request_sock *entry, struct ledger
 	context_measure(account, now);
 }
 
+#define REQUEST_SHORT_MAX 16
+
+/*
+ * Where the first receive brought a header alone (MySQL's has 4 bytes), or one byte (a server in Go
+ * waits for that while it works), what the next one brings is added.
+ */
+static __always_inline void add_payload(struct request_sock *entry, u64 bytes)
+{
+	u64 there = entry->request_length;
+
+	if (!entry->is_measured || entry->end_ns || !there || there > REQUEST_SHORT_MAX)
+		return;
+	ledger_at_most(there, REQUEST_SHORT_MAX);
+	entry->request_length =
+		(u16)there +
+		copy_payload(entry->request + there, REQUEST_BYTES_MAX - REQUEST_SHORT_MAX, bytes);
+}
+
 static __always_inline int received(struct sock *sk, struct request_sock *entry, u64 bytes)
 {
 	struct ledger_task *account = account_of_current();
@@ -121,6 +139,8 @@ static __always_inline int received(struct sock *sk, struct request_sock *entry,
 	}
 	if (!entry->begin_ns)
 		begin_turn(entry, account, address, bytes, now);
+	else
+		add_payload(entry, bytes);
 	if (entry->tid != account->tid)
 		entry->flags |= REQUEST_IS_HANDED_OVER;
 	else
