@@ -15,6 +15,9 @@
 
 #define HEADER	       4 /* length, little-endian; a number in the exchange */
 #define AUTH_MAX       4096
+#define LOGIN_ZEROS    9 /* where a log-in of protocol 4.1 has its zeros ... */
+#define LOGIN_ZERO_MAX 19
+#define LOGIN_41       0x02 /* ... and, in its second byte, says that it is one */
 #define COM_QUERY      0x03
 #define COM_PREPARE    0x16
 #define ANSWER_ERROR   0xff
@@ -86,6 +89,20 @@ static bool is_login(const struct packet *packet)
 	return packet->sequence % 2 && packet->sequence <= 5 && packet->length <= AUTH_MAX;
 }
 
+/* The first step of a log-in: nothing else has its zeros there. */
+static bool is_first_login(const struct packet *packet)
+{
+	struct bytes zeros = bytes_first(bytes_from(packet->body, LOGIN_ZEROS), LOGIN_ZERO_MAX);
+
+	if (packet->sequence != 1 || zeros.length < LOGIN_ZERO_MAX ||
+	    !(packet->body.at[1] & LOGIN_41))
+		return false;
+	for (size_t i = 0; i < zeros.length; i++)
+		if (zeros.at[i])
+			return false;
+	return true;
+}
+
 static bool request(const u8 *bytes, size_t length, bool is_known, struct request_text *ret)
 {
 	struct packet packet;
@@ -97,7 +114,7 @@ static bool request(const u8 *bytes, size_t length, bool is_known, struct reques
 	if (packet.sequence) {
 		ret->kind = REQUEST_SETS_UP;
 		printable_set(ret->endpoint, sizeof(ret->endpoint), "(connect)");
-		return is_known && is_login(&packet);
+		return is_login(&packet) && (is_known || is_first_login(&packet));
 	}
 	command = packet.body.at[0];
 	if (command == COM_QUERY || command == COM_PREPARE) {

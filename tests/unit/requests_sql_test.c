@@ -336,6 +336,10 @@ static void postgresql_has_other_messages(void **state)
 static void mysql_has_commands(void **state)
 {
 	static const char attributes[] = "\0\1SELECT 1 FROM t";
+	static const char login[] = "\xa2\x3a\0" /* flags, the largest packet, a charset */
+				    "\0\0\0\1\x21"
+				    "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+				    "\x1d\0\0\0swordfish\0";
 	const u32 id = PROTOCOL_MYSQL;
 	u8 buf[CUT];
 	size_t size = packet(buf, 0, 3, attributes, sizeof(attributes) - 1);
@@ -352,6 +356,13 @@ static void mysql_has_commands(void **state)
 	expect(buf, size, 0, 0, REQUEST_ASKS, "", 0);
 	size = packet(buf, 1, 0x85, "swordfish", 9);
 	expect(buf, size, id, id, REQUEST_SETS_UP, "(connect)", size);
+	expect(buf, size, 0, 0, REQUEST_ASKS, "", 0);
+	size = packet(buf, 1, 0x85, login, sizeof(login) - 1); /* the first message of a server */
+	expect(buf, size, 0, id, REQUEST_SETS_UP, "(connect)", size);
+	expect(buf, 4 + 9 + 18, 0, 0, REQUEST_ASKS, "", 0);
+	buf[4 + 9 + 18] = 1; /* the last one of its zeros */
+	expect(buf, size, 0, 0, REQUEST_ASKS, "", 0);
+	size = packet(buf, 3, 0x85, login, sizeof(login) - 1);
 	expect(buf, size, 0, 0, REQUEST_ASKS, "", 0);
 	size = packet(buf, 2, 's', "wordfish", 8); /* LOAD DATA LOCAL */
 	expect(buf, size, id, 0, REQUEST_ASKS, "", 0);
