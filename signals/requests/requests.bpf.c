@@ -170,11 +170,32 @@ int BPF_PROG(requests_receive, struct sock *sk, int result, int flags)
 
 /* --- it is answered --- */
 
+#define CONTINUE_LEAST 25 /* "HTTP/1.1 100 Continue" and two ends of lines ... */
+#define CONTINUE_MOST  48 /* ... and, from a JDK, "Content-Length: 0" */
+#define CONTINUE_HEAD  16
+
+/* "Go on": the request's body is still to come, and its answer. Only what has its length is looked
+ * at.
+ */
+static __always_inline bool is_continue(u64 bytes)
+{
+	u8 head[CONTINUE_HEAD] = {};
+
+	return bytes >= CONTINUE_LEAST && bytes <= CONTINUE_MOST &&
+	       copy_payload(head, CONTINUE_HEAD, bytes) == CONTINUE_HEAD && head[0] == 'H' &&
+	       head[5] == '1' && head[7] == '1' && head[8] == ' ' && head[9] == '1' &&
+	       head[10] == '0' && head[11] == '0' && head[12] == ' ';
+}
+
 static __always_inline void answer(struct request_sock *entry, struct ledger_task *account,
 				   u64 address, u64 bytes)
 {
 	u64 now = bpf_ktime_get_ns();
 
+	if (!entry->sent && is_continue(bytes)) {
+		entry->out.in_turns += bytes;
+		return;
+	}
 	if (!entry->sent && entry->is_measured)
 		entry->answer_length = copy_payload(entry->answer, ANSWER_BYTES_MAX, bytes);
 	if (entry->tid != account->tid) {
