@@ -196,6 +196,12 @@ static const struct sample others[] = {
 	MIXED(UNKNOWN, UNKNOWN, "\0\0\x9\1\5\0\0\0\1swordfish", ASKS, "", 0),
 	MIXED(HTTP2, UNKNOWN, "\0\0\x9\1\5\0\0\0\0swordfish", ASKS, "", 0),
 	MIXED(HTTP2, UNKNOWN, "\0\0\x9\x20\5\0\0\0\1swordfish", ASKS, "", 0),
+	MIXED(HTTP2, HTTP2, "\0\0\4\x8\0\0\0\0\1\0\0\1\0", TELLS, "(h2 control)", 0),
+	MIXED(HTTP2, HTTP2, "\0\0\0\4\1\0\0\0\0\0\0\x8\7\0\0\0\0\0\0\0\0\1\0\0\0\0", TELLS,
+	      "(h2 control)", 0),
+	MIXED(HTTP2, HTTP2, "\0\0\0\4\1\0\0\0\0\0\0\x9\1\5\0\0\0\1swordfish", ASKS, "(h2, unnamed)",
+	      0),
+	MIXED(HTTP2, HTTP2, "\0\0\x8\7\0\0\0\0\0\0\0\0\1", ASKS, "(h2, unnamed)", 0), /* cut */
 	MIXED(UNKNOWN, UNKNOWN, "PRI * HTTP/2.1\r\n\r\nSM\r\n\r\n", ASKS, "", 0),
 	MIXED(UNKNOWN, TLS, "\x16\3\1\2\0\1swordfish", SETS_UP, "(tls handshake)", 0),
 	MIXED(UNKNOWN, TLS, "\x17\3\3\0\x20swordfish", ASKS, "(tls, unnamed)", 0),
