@@ -69,6 +69,10 @@ const char *request_name(const struct request_endpoint *endpoint)
 
 void request_service_text(const struct request_service *service, char *buf, size_t size)
 {
-	snprintf(buf, size, "%s :%u", *service->comm ? service->comm : "(unknown process)",
-		 service->port);
+	const char *comm = *service->comm ? service->comm : "(unknown process)";
+
+	if (service->port)
+		snprintf(buf, size, "%s :%u", comm, service->port);
+	else
+		snprintf(buf, size, "%s (Unix socket)", comm);
 }

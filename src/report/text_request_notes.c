@@ -19,8 +19,10 @@ static void print_samples(const struct page *page, const struct request_counts *
 	char line[256] = "";
 
 	if (counts->records && counts->records < counts->requests) {
-		format_add(line, sizeof(line), "- sampled: 1 record stands for %.1f requests",
-			   (double)counts->requests / (double)counts->records);
+		format_add(line, sizeof(line),
+			   "- sampled: %s have a record; the others count as the last one on "
+			   "their connection that began alike",
+			   SHARE(counts->records, counts->requests));
 		print_note(page, line);
 	}
 	*line = '\0';

@@ -134,7 +134,7 @@ static void print_limits(const struct digest *digest, const struct page *page)
 	char line[1024] = "";
 
 	format_add(line, sizeof(line),
-		   "Percentiles are of answered requests, within %.1f %%; counts are exact.",
+		   "Percentiles are of answered requests that have a record, within %.1f %%.",
 		   100 * HIST_ERROR);
 	if (digest->options->part.tid_count)
 		format_add(line, sizeof(line),
@@ -176,6 +176,21 @@ static void print_nothing(const struct digest *digest, const struct page *page)
 			  : "no requests were recorded: record with -s requests");
 }
 
+/* The overhead limit may have switched the signal off for a time. */
+static void print_cover(const struct digest *digest, const struct page *page)
+{
+	const struct cover *cover = digest_partial_cover(digest, "requests");
+	char line[256] = "";
+
+	if (!cover)
+		return;
+	format_add(line, sizeof(line),
+		   "  ! covers %.1f of %.1f s: off for the rest to limit the overhead; raise "
+		   "--max-overhead. Counts and rates are too low, bytes of that time are unseen",
+		   (double)cover->covered_ns / 1e9, (double)cover->total_ns / 1e9);
+	page_wrap(page, 0, 4, line);
+}
+
 void text_requests(const struct digest *digest, const struct page *page)
 {
 	const struct requests *requests = &digest->requests;
@@ -190,6 +205,7 @@ void text_requests(const struct digest *digest, const struct page *page)
 		   requests->request_count, requests->request_count == 1 ? "" : "s",
 		   DURATION(digest_span(digest)));
 	page_heading(page, "REQUESTS", about);
+	print_cover(digest, page);
 	print_table(digest, page);
 	print_others(digest, page);
 	text_budgets(digest, page);
@@ -206,6 +222,7 @@ void text_requests_brief(const struct digest *digest, const struct page *page)
 	if (!requests->request_count)
 		return;
 	page_heading(page, "REQUESTS", ", most time first; more: dwell report --requests");
+	print_cover(digest, page);
 	fprintf(page->out, "%s  %9s %7s %7s  endpoint%s\n", page_ink(page, INK_FAINT), "requests",
 		"p50", "p99", page_ink(page, INK_PLAIN));
 	for (size_t i = 0; i < requests->request_count && i < most; i++) {
