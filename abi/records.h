@@ -353,7 +353,7 @@ struct rec_requests {
 	u64 end_ns;	/* its last send; 0: none */
 	u64 poll_ns;	/* of its thread's time, blocked in polls, and not in ns[] */
 	u64 ns[STATE_LIMIT]; /* what its thread did for it, by state */
-	u64 received; /* bytes of this turn */
+	u64 received;	     /* bytes of this turn */
 	u64 sent;
 	struct request_bytes_moved in, out;
 	u32 flags; /* enum request_flags */

@@ -60,7 +60,8 @@ struct account_mark {
 struct request_watch {
 	u64 sock;      /* address of the socket for which the thread works, as far as is known; 0 */
 	u64 turn;      /* of that socket */
-	u64 open_sock; /* address of a socket that it has read and not answered yet; 0: none known */
+	u64 open_sock; /* address of a socket that it has read and not answered yet; 0: none known
+			*/
 	u64 open_turn;
 	u32 is_answered; /* what it worked for has been sent */
 	u32 is_loop;	 /* it has had two requests open at once */

@@ -186,8 +186,13 @@ struct sock_common {
 	struct in6_addr skc_v6_rcv_saddr;
 };
 
+struct sk_buff_head {
+	u32 qlen;
+};
+
 struct sock {
 	struct sock_common __sk_common;
+	struct sk_buff_head sk_receive_queue;
 	atomic_t sk_drops;
 	int sk_rcvbuf;
 	int sk_sndbuf;

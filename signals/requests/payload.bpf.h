@@ -47,35 +47,73 @@ static __always_inline bool find_vector(u64 vector, struct payload *ret)
 	return !bpf_probe_read_user(ret, sizeof(*ret), (void *)vector);
 }
 
+/* A system call and two of its arguments. */
+struct payload_call {
+	s64 number;
+	u64 second, third;
+};
+
 /* A thread of the kernel's own has no system call, or its parent's. */
-static __always_inline bool has_call(void)
+#define PF_WITHOUT_CALL (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)
+
+/* Where there is the helper, loads are enough. */
+static __always_inline bool read_call_directly(struct payload_call *ret)
 {
-	return !(BPF_CORE_READ(current_task(), flags) &
-		 (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *regs;
+
+	if (task->flags & PF_WITHOUT_CALL)
+		return false;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+#if defined(__TARGET_ARCH_x86)
+	if (task->thread_info.status & TS_COMPAT)
+		return false;
+	ret->number = (s64)regs->orig_ax;
+	ret->second = regs->si;
+	ret->third = regs->dx;
+#elif defined(__TARGET_ARCH_arm64)
+	ret->number = (s64)regs->user_regs.regs[8];
+	ret->second = regs->user_regs.regs[1];
+	ret->third = regs->user_regs.regs[2];
+#endif
+	return true;
+}
+
+static __always_inline bool read_call_of_old(struct payload_call *ret)
+{
+	struct cpu_regs regs;
+
+	if ((BPF_CORE_READ(current_task(), flags) & PF_WITHOUT_CALL) || !regs_of_user(&regs) ||
+	    IS_COMPAT_OF(&regs))
+		return false;
+	ret->number = CALL_OF(&regs);
+	ret->second = REGS_ARG2(&regs);
+	ret->third = REGS_ARG3(&regs);
+	return true;
 }
 
 static __always_inline bool find_payload(struct payload *ret)
 {
-	struct cpu_regs regs;
+	struct payload_call call;
 	u64 vector = 0;
 
-	if (!has_call() || !regs_of_user(&regs) || IS_COMPAT_OF(&regs))
+	if (!(cfg_task_regs ? read_call_directly(&call) : read_call_of_old(&call)))
 		return false;
-	switch (CALL_OF(&regs)) {
+	switch (call.number) {
 	case CALL_READ:
 	case CALL_WRITE:
 	case CALL_SENDTO:
 	case CALL_RECVFROM:
-		ret->address = REGS_ARG2(&regs);
-		ret->length = REGS_ARG3(&regs);
+		ret->address = call.second;
+		ret->length = call.third;
 		return true;
 	case CALL_READV:
 	case CALL_WRITEV:
-		return find_vector(REGS_ARG2(&regs), ret);
+		return find_vector(call.second, ret);
 	case CALL_SENDMSG:
 	case CALL_RECVMSG:
 		return !bpf_probe_read_user(&vector, sizeof(vector),
-					    (void *)(REGS_ARG2(&regs) + MSGHDR_IOV_AT)) &&
+					    (void *)(call.second + MSGHDR_IOV_AT)) &&
 		       find_vector(vector, ret);
 	}
 	return false;

@@ -11,7 +11,7 @@
 #include "payload.bpf.h"
 #include "turn.bpf.h"
 
-#define RECORDS_PER_SECOND 1000 /* of each CPU; a little more while it changes */
+#define RECORDS_PER_SECOND 300	/* of each CPU; a little more while it changes */
 #define SHAPES_PER_SECOND  8000 /* so many more, where requests differ from those before them */
 
 /* How many turns have ended on a CPU in this second, and where their series were found. */

@@ -149,7 +149,7 @@ static __always_inline int received(struct sock *sk, struct request_sock *entry,
 	entry->in.in_turns += bytes;
 	/* What is left there was ready by now, at the latest. */
 	entry->ready_ns = 0;
-	if (entry->family != FAMILY_UNIX && has_unread(sk))
+	if (sk->sk_receive_queue.qlen)
 		entry->ready_ns = now;
 	return 0;
 }

@@ -85,7 +85,7 @@ static const struct signal_view view = {
 	.object = {.name = "listener", .kind = FIELD_OBJECT},
 	.share = 256,
 	.cost = COST_PER_EVENT,
-	.price = "about 0.5 us for each request",
+	.price = "about 1 us for each request",
 };
 
 static const struct signal_loss losses[] = {

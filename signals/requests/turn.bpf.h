@@ -166,13 +166,6 @@ static __always_inline u64 kernel_sent(struct sock *sk)
 	       (unsent < 1U << 31 ? unsent : 0);
 }
 
-static __always_inline bool has_unread(struct sock *sk)
-{
-	struct tcp_sock *tcp = (struct tcp_sock *)sk;
-
-	return BPF_CORE_READ(tcp, rcv_nxt) != BPF_CORE_READ(tcp, copied_seq);
-}
-
 static __always_inline u64 unread_bytes(struct sock *sk)
 {
 	struct tcp_sock *tcp = (struct tcp_sock *)sk;
