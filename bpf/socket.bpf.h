@@ -7,6 +7,8 @@
 #ifndef DWELL_SOCKET_BPF_H
 #define DWELL_SOCKET_BPF_H
 
+#define PROTOCOL_TCP	6
+#define SOCK_DONE_FLAG	2     /* of skc_flags: the peer's FIN has come */
 #define EPHEMERAL_PORTS 32768 /* from here on, the kernel gives ports to those who ask for any */
 
 struct listener_key {
@@ -57,6 +59,22 @@ static __always_inline u32 socket_wait_state(u32 family, bool is_served)
 	if (is_served)
 		return STATE_BLOCKED_IDLE;
 	return family == FAMILY_UNIX ? STATE_BLOCKED_IPC : STATE_BLOCKED_NET;
+}
+
+/* Payload of a TCP socket by the kernel's own counters, each byte once. A FIN counts as a byte
+ * there. */
+static __always_inline u64 socket_received_bytes(struct sock *sk)
+{
+	u64 bytes = BPF_CORE_READ((struct tcp_sock *)sk, bytes_received);
+
+	return bytes && BPF_CORE_READ(sk, __sk_common.skc_flags) & SOCK_DONE_FLAG ? bytes - 1
+										  : bytes;
+}
+
+static __always_inline u64 socket_sent_bytes(struct sock *sk)
+{
+	return BPF_CORE_READ((struct tcp_sock *)sk, bytes_sent) -
+	       BPF_CORE_READ((struct tcp_sock *)sk, bytes_retrans);
 }
 
 /* What is found out of a socket, in one number: a state, and this. */

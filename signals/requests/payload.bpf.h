@@ -92,12 +92,13 @@ static __always_inline bool read_call_of_old(struct payload_call *ret)
 	return true;
 }
 
-static __always_inline bool find_payload(struct payload *ret)
+/* Not inlined: what it needs of the stack is free again when it returns. */
+static __noinline bool find_payload(struct payload *ret)
 {
 	struct payload_call call;
 	u64 vector = 0;
 
-	if (!(cfg_task_regs ? read_call_directly(&call) : read_call_of_old(&call)))
+	if (!ret || !(cfg_task_regs ? read_call_directly(&call) : read_call_of_old(&call)))
 		return false;
 	switch (call.number) {
 	case CALL_READ:

@@ -102,7 +102,7 @@ static __always_inline void fill_open(struct request_sock *entry, struct sock *s
 				      u64 *out)
 {
 	follow_bytes(entry, sk);
-	*in = lesser(kernel_received(sk), entry->moved_in) - entry->pending;
+	*in = lesser(socket_received_bytes(sk), entry->moved_in) - entry->pending;
 	*out = lesser(kernel_sent(sk), entry->moved_out);
 }
 
@@ -110,7 +110,7 @@ static __always_inline void fill_open(struct request_sock *entry, struct sock *s
 static __always_inline void fill_closed(struct request_sock *entry, struct sock *sk, u64 *in,
 					u64 *out)
 {
-	*in = kernel_received(sk);
+	*in = socket_received_bytes(sk);
 	*out = kernel_sent(sk);
 	if (*in < entry->reported_in || *out < entry->reported_out ||
 	    !BPF_CORE_READ((struct tcp_sock *)sk, bytes_received)) {

@@ -79,11 +79,15 @@ static __always_inline void own_sock(struct request_sock *entry, const struct le
 	entry->tid = account->tid;
 }
 
-static __always_inline void begin_turn(struct request_sock *entry, struct ledger_task *account,
-				       u64 address, u64 bytes, u64 now)
+/* Not inlined, as find_payload() is not. */
+static __noinline int begin_turn(struct request_sock *entry, struct ledger_task *account,
+				 u64 address, u64 bytes, u64 now)
 {
-	u64 ready_ns = entry->ready_ns;
+	u64 ready_ns;
 
+	if (!entry || !account)
+		return 0;
+	ready_ns = entry->ready_ns;
 	own_sock(entry, account);
 	choose(entry, address, bytes, now);
 	entry->turn++;
@@ -93,7 +97,7 @@ static __always_inline void begin_turn(struct request_sock *entry, struct ledger
 	note_open(account, address, entry->turn);
 	entry->flags = account->request.is_loop ? REQUEST_IS_LOOP : 0;
 	if (!entry->is_measured)
-		return;
+		return 0;
 	entry->poll_from = account->poll_ns;
 	entry->poll_ns = entry->poll_own = 0;
 	__builtin_memset(entry->own, 0, sizeof(entry->own));
@@ -101,6 +105,7 @@ static __always_inline void begin_turn(struct request_sock *entry, struct ledger
 	__builtin_memset(entry->request, 0, sizeof(entry->request));
 	entry->request_length = copy_payload(entry->request, REQUEST_BYTES_MAX, bytes);
 	context_measure(account, now);
+	return 0;
 }
 
 #define REQUEST_SHORT_MAX 16

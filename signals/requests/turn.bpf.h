@@ -11,9 +11,6 @@
 #define REQUEST_TCP_MAX	 16384
 #define REQUEST_UNIX_MAX 4096
 
-#define PROTOCOL_TCP   6
-#define SOCK_DONE_FLAG 2 /* of skc_flags: the peer's FIN has come */
-
 #define REQUEST_SHAPE_WORDS 4
 
 struct request_sock {
@@ -147,23 +144,13 @@ static __always_inline struct request_sock *known_sock(u64 address)
 
 /* --- what the kernel counts --- */
 
-static __always_inline u64 kernel_received(struct sock *sk)
-{
-	u64 bytes = BPF_CORE_READ((struct tcp_sock *)sk, bytes_received);
-
-	/* The peer's FIN counts as a byte there. */
-	return bytes && BPF_CORE_READ(sk, __sk_common.skc_flags) & SOCK_DONE_FLAG ? bytes - 1
-										  : bytes;
-}
-
 /* Accepted from the process: what has left, and what has not yet. */
 static __always_inline u64 kernel_sent(struct sock *sk)
 {
 	struct tcp_sock *tcp = (struct tcp_sock *)sk;
 	u32 unsent = BPF_CORE_READ(tcp, write_seq) - BPF_CORE_READ(tcp, snd_nxt);
 
-	return BPF_CORE_READ(tcp, bytes_sent) - BPF_CORE_READ(tcp, bytes_retrans) +
-	       (unsent < 1U << 31 ? unsent : 0);
+	return socket_sent_bytes(sk) + (unsent < 1U << 31 ? unsent : 0);
 }
 
 static __always_inline u64 unread_bytes(struct sock *sk)
@@ -204,7 +191,7 @@ static __always_inline void note_before(struct request_sock *entry, struct sock 
 	follow_bytes(entry, sk);
 	entry->read_seq = entry->copied_seq;
 	unread = unread_bytes(sk);
-	before = kernel_received(sk);
+	before = socket_received_bytes(sk);
 	entry->moved_in = before > unread ? before - unread : 0;
 	entry->moved_out = kernel_sent(sk);
 	if (entry->moved_in > received)

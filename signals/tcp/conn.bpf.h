@@ -15,9 +15,6 @@
 #define TCP_SETTLED_BITS 14
 #define TCP_SETTLED_MAX	 (1 << TCP_SETTLED_BITS)
 
-#define PROTOCOL_TCP   6
-#define SOCK_DONE_FLAG 2 /* of skc_flags: the peer's FIN has come */
-
 /* The kernel's, of a socket. */
 enum {
 	STATE_ESTABLISHED = 1,
@@ -282,29 +279,14 @@ static __always_inline u64 conn_srtt_ns(struct sock *sk)
 	return (BPF_CORE_READ((struct tcp_sock *)sk, srtt_us) >> 3) * 1000ULL;
 }
 
-static __always_inline u64 conn_received(struct sock *sk)
-{
-	u64 bytes = BPF_CORE_READ((struct tcp_sock *)sk, bytes_received);
-
-	/* The peer's FIN counts as a byte there. */
-	return bytes && BPF_CORE_READ(sk, __sk_common.skc_flags) & SOCK_DONE_FLAG ? bytes - 1
-										  : bytes;
-}
-
-static __always_inline u64 conn_sent(struct sock *sk)
-{
-	return BPF_CORE_READ((struct tcp_sock *)sk, bytes_sent) -
-	       BPF_CORE_READ((struct tcp_sock *)sk, bytes_retrans);
-}
-
 /* --- the record --- */
 
 static __always_inline void fill_numbers(struct rec_tcp *rec, struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
-	rec->received_bytes = conn_received(sk);
-	rec->sent_bytes = conn_sent(sk);
+	rec->received_bytes = socket_received_bytes(sk);
+	rec->sent_bytes = socket_sent_bytes(sk);
 	rec->retransmits = BPF_CORE_READ(tp, total_retrans);
 	rec->srtt_us = BPF_CORE_READ(tp, srtt_us) >> 3;
 	rec->min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);

@@ -25,7 +25,7 @@ int tcp_rows(struct bpf_iter__bpf_map_elem *ctx)
 		take_drops(conn, sk);
 		return 0;
 	}
-	moved = conn_sent(sk) + conn_received(sk);
+	moved = socket_sent_bytes(sk) + socket_received_bytes(sk);
 	if (moved != conn->moved) {
 		u64 srtt_ns = conn_srtt_ns(sk);
 

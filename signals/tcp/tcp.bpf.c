@@ -119,8 +119,8 @@ static __always_inline void end_conn(struct tcp_conn *conn, struct sock *sk, u64
 		conn_add(conn, TCP_KIND_RTT, srtt_ns);
 	if (conn->established_ns)
 		conn_add(conn, TCP_KIND_LIFETIME, now - conn->established_ns);
-	conn_add(conn, TCP_KIND_SENT, conn_sent(sk));
-	conn_add(conn, TCP_KIND_RECEIVED, conn_received(sk));
+	conn_add(conn, TCP_KIND_SENT, socket_sent_bytes(sk));
+	conn_add(conn, TCP_KIND_RECEIVED, socket_received_bytes(sk));
 	conn_send(conn, sk, now);
 }
 
