@@ -10,14 +10,14 @@
 #include "turn.bpf.h"
 
 /* Is it the turn that this thread works for, and measured? */
-static __always_inline bool is_measured_turn(const struct request_sock *entry, u64 turn, u32 tid)
+static __always_inline bool is_measured_turn(const struct turn_sock *entry, u64 turn, u32 tid)
 {
 	return entry && entry->begin_ns && entry->is_measured && entry->turn == turn &&
 	       entry->tid == tid;
 }
 
 /* What the thread did since its mark goes to this turn, or, if that is NULL, to none. */
-static __noinline int charge(struct ledger_task *account, struct request_sock *entry, u64 now)
+static __noinline int charge(struct ledger_task *account, struct turn_sock *entry, u64 now)
 {
 	struct account_mark *mark;
 	u64 polled;
@@ -36,10 +36,10 @@ static __noinline int charge(struct ledger_task *account, struct request_sock *e
 }
 
 /* The turn that the thread works for, and has not answered. */
-static __always_inline struct request_sock *context_of(const struct ledger_task *account)
+static __always_inline struct turn_sock *context_of(const struct ledger_task *account)
 {
 	const struct request_watch *watch = &account->request;
-	struct request_sock *entry;
+	struct turn_sock *entry;
 
 	if (!watch->sock || watch->is_answered)
 		return NULL;
@@ -57,7 +57,7 @@ static __always_inline bool is_closed_by_owner(u64 address)
 static __always_inline void note_open(struct ledger_task *account, u64 address, u64 turn)
 {
 	struct request_watch *watch = &account->request;
-	struct request_sock *open;
+	struct turn_sock *open;
 
 	if (watch->is_loop)
 		return;
@@ -90,7 +90,7 @@ static __always_inline void context_measure(struct ledger_task *account, u64 now
 }
 
 /* It has received: from here on it works for this turn. */
-static __always_inline void context_enter(struct ledger_task *account, struct request_sock *entry,
+static __always_inline void context_enter(struct ledger_task *account, struct turn_sock *entry,
 					  u64 address)
 {
 	account->request.sock = address;
@@ -102,7 +102,7 @@ static __always_inline void context_enter(struct ledger_task *account, struct re
  * It has sent on a socket whose turn it serves: what it did since its mark was for that, if it
  * worked for this turn, or had answered another and has not polled since.
  */
-static __always_inline void context_answer(struct ledger_task *account, struct request_sock *entry,
+static __always_inline void context_answer(struct ledger_task *account, struct turn_sock *entry,
 					   u64 address, u64 now)
 {
 	struct request_watch *watch = &account->request;

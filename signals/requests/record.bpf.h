@@ -52,7 +52,7 @@ static __always_inline bool is_chosen(struct request_rate *rate, u64 now)
 	return one_in <= 1 || bpf_get_prandom_u32() % one_in == 0;
 }
 
-static __always_inline void count_in(const struct request_sock *entry, struct request_rate *rate,
+static __always_inline void count_in(const struct turn_sock *entry, struct request_rate *rate,
 				     u32 kind, u64 ns)
 {
 	struct series_key key = {.signal = SIG_REQUESTS};
@@ -65,8 +65,7 @@ static __always_inline void count_in(const struct request_sock *entry, struct re
 }
 
 /* In an interrupt, too, where the thread is anyone. */
-static __noinline int count_turn(const struct request_sock *entry, struct request_rate *rate,
-				 u64 now)
+static __noinline int count_turn(const struct turn_sock *entry, struct request_rate *rate, u64 now)
 {
 	if (!entry || !rate)
 		return 0;
@@ -98,8 +97,7 @@ static __always_inline u64 seen_bytes(const struct request_bytes_moved *moved)
 }
 
 /* Of an open connection: what is on its way, or was not seen yet, the next record has. */
-static __always_inline void fill_open(struct request_sock *entry, struct sock *sk, u64 *in,
-				      u64 *out)
+static __always_inline void fill_open(struct turn_sock *entry, struct sock *sk, u64 *in, u64 *out)
 {
 	follow_bytes(entry, sk);
 	*in = lesser(socket_received_bytes(sk), entry->moved_in) - entry->pending;
@@ -107,8 +105,7 @@ static __always_inline void fill_open(struct request_sock *entry, struct sock *s
 }
 
 /* Of one that is closed. A close that throws away what is unsent has cleared the counters. */
-static __always_inline void fill_closed(struct request_sock *entry, struct sock *sk, u64 *in,
-					u64 *out)
+static __always_inline void fill_closed(struct turn_sock *entry, struct sock *sk, u64 *in, u64 *out)
 {
 	*in = socket_received_bytes(sk);
 	*out = kernel_sent(sk);
@@ -122,7 +119,7 @@ static __always_inline void fill_closed(struct request_sock *entry, struct sock 
 }
 
 /* Both ways, since the record before. A Unix socket's are those that were seen. */
-static __always_inline void fill_bytes(struct rec_requests *rec, struct request_sock *entry,
+static __always_inline void fill_bytes(struct rec_requests *rec, struct turn_sock *entry,
 				       struct sock *sk, u32 end)
 {
 	u64 seen_in = entry->reported_in + seen_bytes(&entry->in);
@@ -145,7 +142,7 @@ static __always_inline void fill_bytes(struct rec_requests *rec, struct request_
 	fill_moved(&rec->out, &entry->out, out, &entry->reported_out);
 }
 
-static __always_inline void fill_turn(struct rec_requests *rec, const struct request_sock *entry)
+static __always_inline void fill_turn(struct rec_requests *rec, const struct turn_sock *entry)
 {
 	rec->flags |= REQUEST_HAS_TURN;
 	rec->ready_ns = entry->began_ns;
@@ -159,13 +156,13 @@ static __always_inline void fill_turn(struct rec_requests *rec, const struct req
 }
 
 /* Of the last request that is measured: where this one is not, it is taken to be of its kind. */
-static __always_inline void fill_text(struct rec_requests *rec, const struct request_sock *entry)
+static __always_inline void fill_text(struct rec_requests *rec, const struct turn_sock *entry)
 {
 	rec->request_length = entry->request_length;
 	__builtin_memcpy(rec->request, entry->request, sizeof(rec->request));
 }
 
-static __noinline int send_record(struct request_sock *entry, u64 address, u32 end)
+static __noinline int send_record(struct turn_sock *entry, u64 address, u32 end)
 {
 	struct rec_requests *rec;
 
@@ -201,7 +198,7 @@ static __noinline int send_record(struct request_sock *entry, u64 address, u32 e
 	return 0;
 }
 
-static __always_inline bool is_slow(const struct request_sock *entry)
+static __always_inline bool is_slow(const struct turn_sock *entry)
 {
 	struct live_config *live = live_config();
 
@@ -210,7 +207,7 @@ static __always_inline bool is_slow(const struct request_sock *entry)
 }
 
 /* The shape of a new request; those that were skipped, and were of another, have a record now. */
-static __always_inline bool is_new_shape(struct request_sock *entry, u64 address, u64 bytes)
+static __always_inline bool is_new_shape(struct turn_sock *entry, u64 address, u64 bytes)
 {
 	u64 shape[REQUEST_SHAPE_WORDS], differs = 0;
 
@@ -227,7 +224,7 @@ static __always_inline bool is_new_shape(struct request_sock *entry, u64 address
 }
 
 /* When a turn begins: whether it gets a record. With --slow, each is measured: it may be slow. */
-static __always_inline void choose(struct request_sock *entry, u64 address, u64 bytes, u64 now)
+static __always_inline void choose(struct turn_sock *entry, u64 address, u64 bytes, u64 now)
 {
 	struct request_rate *rate = rate_here();
 	struct live_config *live = live_config();
@@ -245,7 +242,7 @@ static __always_inline void choose(struct request_sock *entry, u64 address, u64 
 }
 
 /* The turn is over. A record is made of it, or the next one stands for it, too. */
-static __always_inline void end_turn(struct request_sock *entry, u64 address, u32 end, u64 now)
+static __always_inline void end_turn(struct turn_sock *entry, u64 address, u32 end, u64 now)
 {
 	struct request_rate *rate = rate_here();
 
@@ -263,7 +260,7 @@ static __always_inline void end_turn(struct request_sock *entry, u64 address, u3
 }
 
 /* Nothing more comes of this connection. */
-static __always_inline void end_sock(struct request_sock *entry, u64 address, u32 end)
+static __always_inline void end_sock(struct turn_sock *entry, u64 address, u32 end)
 {
 	if (!entry->tgid)
 		return; /* nobody has read it */

@@ -15,7 +15,7 @@
 enum { ERROR_PIPE = 32, ERROR_RESET = 104, ERROR_TIMEOUT = 110 };
 
 /* The address of a Unix socket that was closed is another's now: no hook told. */
-static __always_inline void renew_unix(struct request_sock *entry, struct sock *sk)
+static __always_inline void renew_unix(struct turn_sock *entry, struct sock *sk)
 {
 	u64 socket = (u64)sk->sk_socket; /* none until it is accepted */
 
@@ -31,10 +31,10 @@ static __always_inline void renew_unix(struct request_sock *entry, struct sock *
 }
 
 /* The socket, if it serves a process that is followed, or one that is not known yet. */
-static __always_inline struct request_sock *tracked_sock(struct sock *sk, u32 family, u64 received,
-							 u64 sent)
+static __always_inline struct turn_sock *tracked_sock(struct sock *sk, u32 family, u64 received,
+						      u64 sent)
 {
-	struct request_sock *entry = sock_of(sk, family, received, sent);
+	struct turn_sock *entry = sock_of(sk, family, received, sent);
 
 	if (entry && family == FAMILY_UNIX)
 		renew_unix(entry, sk);
@@ -48,7 +48,7 @@ int BPF_PROG(requests_ready, const struct sock *socket)
 {
 	struct sock *sk = (struct sock *)socket;
 	u32 family = family_of_interest(sk);
-	struct request_sock *entry;
+	struct turn_sock *entry;
 
 	if (!family)
 		return 0;
@@ -61,7 +61,7 @@ int BPF_PROG(requests_ready, const struct sock *socket)
 /* Why a connection ends, the first who notices is told: when it is destroyed, nobody knows. */
 static __always_inline void note_error(struct sock *sk, int result)
 {
-	struct request_sock *entry;
+	struct turn_sock *entry;
 
 	if (result != -ERROR_RESET && result != -ERROR_TIMEOUT && result != -ERROR_PIPE)
 		return;
@@ -72,7 +72,7 @@ static __always_inline void note_error(struct sock *sk, int result)
 
 /* --- it is read --- */
 
-static __always_inline void own_sock(struct request_sock *entry, const struct ledger_task *account)
+static __always_inline void own_sock(struct turn_sock *entry, const struct ledger_task *account)
 {
 	entry->tgid = account->tgid;
 	entry->start_ns = account->start_ns;
@@ -80,8 +80,8 @@ static __always_inline void own_sock(struct request_sock *entry, const struct le
 }
 
 /* Not inlined, as find_payload() is not. */
-static __noinline int begin_turn(struct request_sock *entry, struct ledger_task *account,
-				 u64 address, u64 bytes, u64 now)
+static __noinline int begin_turn(struct turn_sock *entry, struct ledger_task *account, u64 address,
+				 u64 bytes, u64 now)
 {
 	u64 ready_ns;
 
@@ -114,7 +114,7 @@ static __noinline int begin_turn(struct request_sock *entry, struct ledger_task 
  * Where the first receive brought a header alone (MySQL's has 4 bytes), or one byte (a server in Go
  * waits for that while it works), what the next one brings is added.
  */
-static __always_inline void add_payload(struct request_sock *entry, u64 bytes)
+static __always_inline void add_payload(struct turn_sock *entry, u64 bytes)
 {
 	u64 there = entry->request_length;
 
@@ -126,7 +126,7 @@ static __always_inline void add_payload(struct request_sock *entry, u64 bytes)
 		copy_payload(entry->request + there, REQUEST_BYTES_MAX - REQUEST_SHORT_MAX, bytes);
 }
 
-static __always_inline int received(struct sock *sk, struct request_sock *entry, u64 bytes)
+static __always_inline int received(struct sock *sk, struct turn_sock *entry, u64 bytes)
 {
 	struct ledger_task *account = account_of_current();
 	u64 address = (u64)sk, now;
@@ -163,7 +163,7 @@ SEC("?tp_btf/sock_recv_length")
 int BPF_PROG(requests_receive, struct sock *sk, int result, int flags)
 {
 	u32 family = family_of_interest(sk);
-	struct request_sock *entry;
+	struct turn_sock *entry;
 
 	if (result < 0)
 		note_error(sk, result);
@@ -192,7 +192,7 @@ static __always_inline bool is_continue(u64 bytes)
 	       head[10] == '0' && head[11] == '0' && head[12] == ' ';
 }
 
-static __always_inline void answer(struct request_sock *entry, struct ledger_task *account,
+static __always_inline void answer(struct turn_sock *entry, struct ledger_task *account,
 				   u64 address, u64 bytes)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -218,7 +218,7 @@ static __always_inline void answer(struct request_sock *entry, struct ledger_tas
 	entry->out.in_turns += bytes;
 }
 
-static __always_inline int sent(struct sock *sk, struct request_sock *entry, u64 bytes)
+static __always_inline int sent(struct sock *sk, struct turn_sock *entry, u64 bytes)
 {
 	struct ledger_task *account = account_of_current();
 
@@ -240,7 +240,7 @@ SEC("?tp_btf/sock_send_length")
 int BPF_PROG(requests_send, struct sock *sk, int result, int flags)
 {
 	u32 family = family_of_interest(sk);
-	struct request_sock *entry;
+	struct turn_sock *entry;
 
 	if (result < 0)
 		note_error(sk, result);
@@ -253,7 +253,7 @@ int BPF_PROG(requests_send, struct sock *sk, int result, int flags)
 /* --- before 6.3 there are no such tracepoints --- */
 
 /* A new one: what it has sent nothing for yet is its first request, all of it. */
-static __always_inline u32 first_bytes(struct request_sock *entry)
+static __always_inline u32 first_bytes(struct turn_sock *entry)
 {
 	if (entry->tgid || !entry->moved_in)
 		return 0;
@@ -268,7 +268,7 @@ SEC("?tp_btf/tcp_rcv_space_adjust")
 int BPF_PROG(requests_receive_copy, struct sock *sk)
 {
 	u32 family = family_of_interest(sk), read_seq, bytes;
-	struct request_sock *entry;
+	struct turn_sock *entry;
 
 	if (!family || family == FAMILY_UNIX)
 		return 0;
@@ -288,7 +288,7 @@ SEC("?kprobe")
 int requests_send_begin(struct pt_regs *ctx)
 {
 	struct sock *sk = (struct sock *)PT_REGS_PARM1(ctx);
-	struct request_sock *entry = sock_of(sk, FAMILY_INET, 0, 0);
+	struct turn_sock *entry = sock_of(sk, FAMILY_INET, 0, 0);
 
 	if (!entry || !PT_REGS_PARM3(ctx))
 		return 0;
@@ -309,7 +309,7 @@ SEC("?tp_btf/tcp_destroy_sock")
 int BPF_PROG(requests_close, struct sock *sk)
 {
 	u64 address = (u64)sk;
-	struct request_sock *entry = bpf_map_lookup_elem(&request_tcp, &address);
+	struct turn_sock *entry = bpf_map_lookup_elem(&request_tcp, &address);
 
 	clear_passed(address);
 	if (!entry)
@@ -334,7 +334,7 @@ int requests_begin(struct bpf_iter__bpf_map_elem *ctx)
 SEC("?iter/bpf_map_elem")
 int requests_begin_unix(struct bpf_iter__bpf_map_elem *ctx)
 {
-	struct request_sock *entry = ctx->value;
+	struct turn_sock *entry = ctx->value;
 
 	if (entry)
 		entry->is_untracked = 0;
@@ -353,7 +353,7 @@ static __always_inline bool is_last(void)
 SEC("?iter/bpf_map_elem")
 int requests_tcp_rows(struct bpf_iter__bpf_map_elem *ctx)
 {
-	struct request_sock *entry = ctx->value;
+	struct turn_sock *entry = ctx->value;
 	u64 *address = ctx->key;
 
 	if (address && entry && is_last())
@@ -365,7 +365,7 @@ int requests_tcp_rows(struct bpf_iter__bpf_map_elem *ctx)
 SEC("?iter/bpf_map_elem")
 int requests_unix_rows(struct bpf_iter__bpf_map_elem *ctx)
 {
-	struct request_sock *entry = ctx->value;
+	struct turn_sock *entry = ctx->value;
 	u64 *address = ctx->key;
 	struct sock *sk;
 

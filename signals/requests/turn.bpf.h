@@ -13,7 +13,7 @@
 
 #define REQUEST_SHAPE_WORDS 4
 
-struct request_sock {
+struct turn_sock {
 	u64 id;
 	u64 object;   /* of the listener */
 	u64 socket;   /* address of its struct socket: a Unix socket that lost it was closed */
@@ -63,7 +63,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, REQUEST_TCP_MAX);
 	__type(key, u64); /* address of the socket */
-	__type(value, struct request_sock);
+	__type(value, struct turn_sock);
 } request_tcp SEC(".maps");
 
 /* No hook says that a Unix socket closes: those not used for longest make room. */
@@ -71,7 +71,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, REQUEST_UNIX_MAX);
 	__type(key, u64);
-	__type(value, struct request_sock);
+	__type(value, struct turn_sock);
 } request_unix SEC(".maps");
 
 /* What a new one begins as: too large for a program's stack. Never written. */
@@ -79,7 +79,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct request_sock);
+	__type(value, struct turn_sock);
 } request_empty SEC(".maps");
 
 /*
@@ -128,16 +128,16 @@ static __always_inline void clear_passed(u64 address)
 		*place = 0;
 }
 
-static __always_inline struct request_sock *known_sock_of(u64 address, u32 family)
+static __always_inline struct turn_sock *known_sock_of(u64 address, u32 family)
 {
 	if (family == FAMILY_UNIX)
 		return bpf_map_lookup_elem(&request_unix, &address);
 	return bpf_map_lookup_elem(&request_tcp, &address);
 }
 
-static __always_inline struct request_sock *known_sock(u64 address)
+static __always_inline struct turn_sock *known_sock(u64 address)
 {
-	struct request_sock *entry = bpf_map_lookup_elem(&request_tcp, &address);
+	struct turn_sock *entry = bpf_map_lookup_elem(&request_tcp, &address);
 
 	return entry ? entry : bpf_map_lookup_elem(&request_unix, &address);
 }
@@ -169,7 +169,7 @@ static __always_inline u64 unread_bytes(struct sock *sk)
  * Only the process moves these two numbers of its socket, so that no packet can come in between:
  * what it has taken and what it has given, by the kernel's own count. A FIN counts as a byte there.
  */
-static __always_inline void follow_bytes(struct request_sock *entry, struct sock *sk)
+static __always_inline void follow_bytes(struct turn_sock *entry, struct sock *sk)
 {
 	struct tcp_sock *tcp = (struct tcp_sock *)sk;
 	u32 copied_seq = BPF_CORE_READ(tcp, copied_seq), write_seq = BPF_CORE_READ(tcp, write_seq);
@@ -181,7 +181,7 @@ static __always_inline void follow_bytes(struct request_sock *entry, struct sock
 }
 
 /* received and sent: of the message that is just being looked at, which is not from before. */
-static __always_inline void note_before(struct request_sock *entry, struct sock *sk, u64 received,
+static __always_inline void note_before(struct turn_sock *entry, struct sock *sk, u64 received,
 					u64 sent)
 {
 	u64 unread, before;
@@ -211,11 +211,11 @@ static __always_inline u64 address_as_number(struct sock *sk)
 }
 
 /* A stream socket that serves, and is seen for the first time. NULL: it is none. */
-static __noinline struct request_sock *make_sock(struct sock *sk, u64 received, u64 sent)
+static __noinline struct turn_sock *make_sock(struct sock *sk, u64 received, u64 sent)
 {
 	u64 address = (u64)sk, found = socket_judge(address_as_number(sk));
 	u32 family = BPF_CORE_READ(sk, __sk_common.skc_family), zero = 0;
-	struct request_sock *entry, *empty;
+	struct turn_sock *entry, *empty;
 	long err;
 
 	if (!(found & SOCKET_SERVED) || !(found & SOCKET_STREAM)) {
@@ -264,10 +264,10 @@ static __always_inline u32 family_of_interest(const struct sock *sk)
 }
 
 /* The socket, if it serves somebody; whether that is followed, is known when it is read. */
-static __always_inline struct request_sock *sock_of(struct sock *sk, u32 family, u64 received,
-						    u64 sent)
+static __always_inline struct turn_sock *sock_of(struct sock *sk, u32 family, u64 received,
+						 u64 sent)
 {
-	struct request_sock *entry;
+	struct turn_sock *entry;
 
 	if (is_passed((u64)sk))
 		return NULL;
@@ -276,7 +276,7 @@ static __always_inline struct request_sock *sock_of(struct sock *sk, u32 family,
 }
 
 /* Nobody who is followed reads it. */
-static __always_inline void leave_sock(struct request_sock *entry, u64 address)
+static __always_inline void leave_sock(struct turn_sock *entry, u64 address)
 {
 	if (entry->tgid)
 		return; /* somebody did, who shares it with another process */
