@@ -53,7 +53,7 @@ if zgrep -q '^# CONFIG_KPROBES is not set' /proc/config.gz 2>/dev/null; then
 fi
 
 "$DWELL" doctor --host >"$work/text" 2>"$work/err"
-check "its text has no line beyond 80 columns" awk \
+check "its text has no line beyond 80 columns" env LC_ALL=C awk \
 	'{ gsub(/[\200-\277]/, ""); if (length($0) > 80) bad = 1 } END { exit bad || NR < 20 }' "$work/text"
 check "its text goes to stdout, nothing to stderr" test -s "$work/text" -a ! -s "$work/err"
 check "no colour where there is no terminal" sh -c "! grep -q '$(printf '\033')' '$work/text'"

@@ -35,7 +35,7 @@ kill "$worker" && worker=
 "$DWELL" report --json --histograms "$session" >"$json"
 # What goes into a pipe is not cut; a terminal's lines are.
 script -qec "stty cols 80; $DWELL report --color never $session" /dev/null </dev/null | tr -d '\r' >"$text.80"
-check "the report fits into 80 columns" awk '{ gsub(/[\200-\277]/, ""); if (length($0) > 80) { print; bad = 1 } } END { exit bad || NR < 20 }' "$text.80"
+check "the report fits into 80 columns" env LC_ALL=C awk '{ gsub(/[\200-\277]/, ""); if (length($0) > 80) { print; bad = 1 } } END { exit bad || NR < 20 }' "$text.80"
 check "its JSON follows the schema" tests/schema.py docs/report.schema.json "$json"
 for signal in "${signals[@]}"; do
 	check "$signal has a section" grep -q "^SIGNAL $signal:" "$text"
