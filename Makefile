@@ -424,7 +424,36 @@ $(FAIL_CALLS): tests/fail_nth/fail_calls.c
 BENCH_TOOLS := $(B)/bench/floor $(B)/bench/hooks $(B)/bench/hist $(B)/bench/empty \
 	$(B)/bench/nothing
 
-tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(HOOKED) $(ANY_PAGE) $(FAIL_CALLS) $(WORKLOADS) $(MYSTERIES) $(BENCH_TOOLS)
+# A server that publishes trace contexts in each way that a thread can have variables.
+PUBLISHER_SRC := tests/live/requests_links
+# By gcc in all builds: clang has -mtls-dialect from 19 on.
+PUBLISHER_CC := gcc
+PUBLISHER_CFLAGS := -std=gnu11 -D_GNU_SOURCE $(WARN) -O1 -g -pthread
+TLS_DESCRIPTORS := $(if $(filter aarch64,$(shell uname -m)),desc,gnu2)
+TLS_CALLS := $(if $(filter aarch64,$(shell uname -m)),trad,gnu)
+PUBLISHERS := $(addprefix $(B)/tests/publisher/,executable loads slot.so descriptor.so large_descriptor.so module.so)
+
+$(B)/tests/publisher/executable: CONTEXT = $(PUBLISHER_SRC)/publisher.c -rdynamic
+$(B)/tests/publisher/loads: CONTEXT = -DCONTEXT_IN_LIBRARY
+$(B)/tests/publisher/slot.so: CONTEXT = -ftls-model=initial-exec
+$(B)/tests/publisher/descriptor.so: CONTEXT = -mtls-dialect=$(TLS_DESCRIPTORS)
+$(B)/tests/publisher/large_descriptor.so: CONTEXT = -mtls-dialect=$(TLS_DESCRIPTORS) -DLARGE=65536
+$(B)/tests/publisher/module.so: CONTEXT = -mtls-dialect=$(TLS_CALLS)
+$(B)/tests/publisher/loads: $(PUBLISHER_SRC)/publisher.c $(PUBLISHER_SRC)/context.h
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(PUBLISHER_CC) $(PUBLISHER_CFLAGS) $(CONTEXT) $< -o $@ -ldl
+$(B)/tests/publisher/executable: $(PUBLISHER_SRC)/context.c $(PUBLISHER_SRC)/publisher.c $(PUBLISHER_SRC)/context.h
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(PUBLISHER_CC) $(PUBLISHER_CFLAGS) $(CONTEXT) $< -o $@
+$(B)/tests/publisher/%.so: $(PUBLISHER_SRC)/context.c $(PUBLISHER_SRC)/context.h
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(PUBLISHER_CC) $(PUBLISHER_CFLAGS) $(CONTEXT) -fPIC -shared $< -o $@ -Wl,--no-as-needed -lc
+
+tests: $(UNIT_TESTS) $(REPLAYS) $(LIVE_TOOLS) $(HOOKED) $(ANY_PAGE) $(FAIL_CALLS) $(WORKLOADS) $(MYSTERIES) \
+	$(PUBLISHERS) $(BENCH_TOOLS)
 
 # Scripts that run nothing of what is built test the same whatever the variant is: the release has them.
 # They come before the programs, which are short, so that both lanes end at the same time.
@@ -479,6 +508,7 @@ fuzzers: $(FUZZERS)
 check-long:
 	$(MAKE) V=fuzz fuzzers
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run -- fuzz/run.sh build/fuzz/fuzz
+	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run -- fuzz/run.sh build/fuzz/fuzz protocols
 	$(MAKE) all tests
 	BUILD=build tests/run tests/repeat.sh
 	BUILD=build tests/run tests/large_session.sh
@@ -488,6 +518,7 @@ check-long:
 	BUILD=build PREEMPT_SECONDS=60 tests/run tests/live/preempt.sh
 	BUILD=build REPLACED_PAUSE=1 tests/run tests/live/replaced.sh
 	BUILD=build FAIL_SAMPLE=0 tests/run tests/live/fail_nth.sh
+	BUILD=build LONG=1 tests/run tests/live/requests_links.sh
 	BUILD=build DWARF_MB=1024 tests/run tests/live/late_names.sh
 	BUILD=build TOP_COST_ROUNDS=5 tests/run tests/live/top_cost.sh
 	$(MAKE) check-vm VM_MORE=tests/vm/long:/long

@@ -76,6 +76,20 @@ struct filter_key {
 #define FILTER_KIND_BIT(kind) (1ULL << (kind))
 #define CGROUP_V2_HIERARCHY   0 /* the id of the one hierarchy that is v2; others are v1 */
 
+/* How a thread of a server works for requests: found for each, or chosen for all (--server-model).
+ */
+#define SERVER_MODELS(MODEL)                                                                       \
+	MODEL(AUTO, "auto")                                                                        \
+	MODEL(THREAD, "thread")                                                                    \
+	MODEL(LOOP, "loop")
+
+enum server_model {
+#define MODEL(NAME, name) SERVER_MODEL_##NAME,
+	SERVER_MODELS(MODEL)
+#undef MODEL
+		SERVER_MODEL_COUNT
+};
+
 #define ALL_ROWS_LAST 2 /* of all_rows: and they will not be read again */
 
 /* KNOB(name, default, least, most, meaning); all are u64. */
@@ -89,6 +103,8 @@ struct filter_key {
 	     "always capture the stack of waits of at least this")                                 \
 	KNOB(block_stacks, 200, 0, 100000, "of waits, per second and CPU; 0: none is taken")       \
 	KNOB(slow_ns, 0, 0, 1000000000000, "list each event of at least this; 0: none")            \
+	KNOB(server_model, SERVER_MODEL_AUTO, SERVER_MODEL_AUTO, SERVER_MODEL_LOOP,                \
+	     "how a thread that reads requests works for them")                                    \
 	KNOB(slow_budget, 200, 0, 100000, "of these, per second and CPU")                          \
 	KNOB(stack_one_in, 0, 0, 1000000,                                                          \
 	     "one stack in N events that signals count; 0: no stacks")                             \
@@ -97,6 +113,7 @@ struct filter_key {
 	KNOB(alloc_budget, 5000, 1, 1000000, "of such samples, per second and CPU")                \
 	KNOB(alloc_live, 0, 0, 1, "track allocations until they are freed")                        \
 	KNOB(alloc_kernel_bytes, 0, 0, 1ULL << 40, "large, of the kernel's allocations; 0: none")  \
+	KNOB(signals_off, 0, 0, ~0ULL, "bits of signals whose probes are off for a time")          \
 	KNOB(is_partial, 0, 0, 1, "probes come or go: nothing begins that might not end")          \
 	KNOB(filter_kinds, 0, 0, FILTER_KIND_BIT(FILTER_KIND_COUNT) - 1,                           \
 	     "bits of the filter kinds in use; capture sets it from the filters")                  \

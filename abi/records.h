@@ -310,61 +310,7 @@ struct rec_locks {
 	u32 type;	/* enum lock_type */
 };
 
-#define REQUEST_BYTES_MAX 192 /* of a request, to name it */
-#define ANSWER_BYTES_MAX  64  /* of its answer */
-
-/* What ended a turn, or asked for its record. */
-enum request_end {
-	REQUEST_END_NEXT,   /* the next request came */
-	REQUEST_END_CLOSED, /* the connection was closed ... */
-	REQUEST_END_RESET,  /* ... by a reset */
-	REQUEST_END_TIMEOUT,
-	REQUEST_END_RECORDING, /* the recording ends: the turn may go on */
-	REQUEST_END_COUNT
-};
-
-enum request_flags {
-	REQUEST_HAS_TURN = 1,	   /* else it only counts, and says where bytes went */
-	REQUEST_IS_ANSWERED = 2,   /* end_ns is known */
-	REQUEST_IS_LOOP = 4,	   /* its thread has had several open at once */
-	REQUEST_IS_HANDED_OVER = 8 /* another thread answered it */
-};
-
-/* Bytes of a connection, one way, since its record before. */
-struct request_bytes_moved {
-	u64 kernel;   /* by the kernel's own counter */
-	u64 in_turns; /* what was received or sent in turns, this one and those without a record */
-	u64 no_turn;
-	u64 before; /* before the connection was first seen */
-	u64 unread; /* of received ones: in the kernel still, when the connection was closed */
-};
-
-/*
- * A turn on a server's socket that has ended: hdr is of the process that serves, hdr.ts_ns of when
- * it was known to be over. The bytes are what its user sent: they name it, and are not kept.
- */
-struct rec_requests {
-	struct rec_hdr hdr;
-	u64 connection; /* its identity */
-	u64 object;	/* of the listener */
-	u64 weight;	/* for so many turns of the connection it stands: the others are answered */
-	u64 ready_ns;	/* when its first data came; 0: not known */
-	u64 begin_ns;	/* its first receive */
-	u64 end_ns;	/* its last send; 0: none */
-	u64 poll_ns;	/* of its thread's time, blocked in polls, and not in ns[] */
-	u64 ns[STATE_LIMIT]; /* what its thread did for it, by state */
-	u64 received;	     /* bytes of this turn */
-	u64 sent;
-	struct request_bytes_moved in, out;
-	u32 flags; /* enum request_flags */
-	u32 end;   /* enum request_end */
-	u16 port;  /* of the listener, host order; 0: none, a Unix socket */
-	u16 request_length;
-	u16 answer_length;
-	u16 unused;
-	u8 request[REQUEST_BYTES_MAX];
-	u8 answer[ANSWER_BYTES_MAX];
-};
+#include "request_record.h"
 
 /* Per CPU, kept by emit.bpf.h, read by user space when it likes. */
 struct emit_counts {

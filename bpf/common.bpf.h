@@ -15,6 +15,7 @@
 #include "../abi/config.h"
 #include "../abi/func.h"
 #include "../abi/records.h"
+#include "../abi/thread_context.h"
 #include "compat.bpf.h"
 
 #define KNOB(name, ...) extern const volatile u32 name;

@@ -34,6 +34,26 @@ static __always_inline void ledger_mark_open(const struct ledger_task *account, 
 }
 
 /*
+ * As ledger_mark_move(), where nothing was charged to the thread since: all of the time is of the
+ * state it was and is in, and the rest of the mark is as it was. False: it may have been.
+ */
+static __always_inline bool ledger_mark_move_within(const struct ledger_task *account,
+						    struct account_mark *mark, u64 now, u64 *sums)
+{
+	u32 state = account->state;
+	u64 since_ns = mark->at_ns;
+
+	if (!since_ns || mark->seq != account->seq || since_ns < account->last_ns ||
+	    now < since_ns || state < STATE_CPU || state > STATE_CPU_SOFTIRQ)
+		return false;
+	if (sums)
+		sums[state] += now - since_ns;
+	mark->ns[state] += now - since_ns;
+	mark->at_ns = now;
+	return true;
+}
+
+/*
  * Moves a mark to now, and adds what the thread did since it was set to sums, if there are any. A
  * correction that the ledger made meanwhile can make a state smaller: it counts as 0.
  */
@@ -52,6 +72,8 @@ static __always_inline void ledger_mark_move(const struct ledger_task *account,
 		mark->ns[i] = ns;
 	}
 	mark->poll_ns = account->poll_ns;
+	mark->at_ns = now;
+	mark->seq = account->seq;
 }
 
 #endif

@@ -54,6 +54,29 @@ struct lock_absence {
 struct account_mark {
 	u64 ns[STATE_COUNT];
 	u64 poll_ns;
+	u64 at_ns; /* when it was set; 0: other than by ledger_mark_move(), or never */
+	u32 seq;   /* the account's then: another one means that something was charged since */
+	u32 unused;
+};
+
+#define TLS_OUT_MAX 64 /* as ANSWER_BYTES_MAX */
+
+/* Of a thread, what it does in a TLS library: signals/requests/tls.bpf.h. */
+struct tls_watch {
+	u64 ssl;      /* the connection, as the library has it, whose function is under way */
+	u64 to;	      /* where that puts what it reads ... */
+	u64 count_to; /* ... and how much it is; 0: its result says it */
+	u64 sock;     /* of the server, on which it received within the function; 0: none */
+	u64 turn;
+	u64 last_sock; /* on which it received outside of one, since its last poll; 0: none */
+	u64 last_turn;
+	u64 poll_ns; /* of the account, then */
+	u64 out_ssl; /* for which it wrote last, not sent yet as far as is known; 0: none */
+	u32 out_length;
+	u32 function;	 /* under way: enum tls_function + 1; 0: none */
+	u32 is_several;	 /* it has received on others than last_sock, too */
+	u32 is_received; /* it receives within functions: what it reads outside is not for them */
+	u8 out[TLS_OUT_MAX];
 };
 
 /* For the signal of requests: nobody else's business. */
@@ -63,11 +86,37 @@ struct request_watch {
 	u64 open_sock; /* address of a socket that it has read and not answered yet; 0: none known
 			*/
 	u64 open_turn;
-	u32 is_answered; /* what it worked for has been sent */
-	u32 is_loop;	 /* it has had two requests open at once */
-	u32 measured;	 /* requests that need the mark: not answered yet; 0: it is not kept up */
+	u32 is_answered;   /* what it worked for has been sent */
+	u32 is_loop;	   /* it has had two requests open at once */
+	u32 measured;	   /* requests that need the mark: not answered yet; 0: it is not kept up */
+	u8 is_unused_read; /* what it read last has not led to a send yet */
+	u8 is_mixed;	   /* since it last waited, it has read of two requests before it sent */
+	u8 is_guessed; /* for whom it works is known by a call's answer, whose owner is a guess */
+	u8 spare;
+	u32 events; /* so many requests it has read or answered */
 	u32 unused;
+	u64 seen_sock;		  /* of whose request it has read last ... */
+	u64 seen_turn;		  /* ... and which one */
+	u64 seen_poll_ns;	  /* as read_poll_ns, of any read */
+	u64 read_poll_ns;	  /* poll_ns when it last read what it works for */
+	u64 mark_ns;		  /* when the mark was set */
 	struct account_mark mark; /* when it last read or answered something */
+	struct request_wait wait; /* the longest since then, left by who takes stacks of waits */
+
+	/* A call's answer that it read, and has not made use of in a way that shows. */
+	u64 reply_sock; /* address of the client's socket; 0: none */
+	u64 reply_turn;
+	u64 reply_poll_ns;
+	u64 reply_closed;   /* identity of its connection, if that was closed since; else 0 */
+	u64 reply_begin_ns; /* of the call on it */
+
+	/* Left by a thread that woke it while working for this turn: it may be handed over. */
+	u64 lent_sock; /* 0: none */
+	u64 lent_turn;
+	u64 lent_ns;	  /* when; the mark is of when this thread fell asleep. 0: there is none */
+	u64 lent_wait_ns; /* and so long it had slept by then */
+
+	struct tls_watch tls;
 };
 
 /* For the signal of locks: nobody else's business. */

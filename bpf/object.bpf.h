@@ -11,11 +11,15 @@
 #define MODE_FIFO   0010000
 #define MODE_CHAR   0020000
 
-#define FAMILY_UNIX  1
-#define FAMILY_INET  2
-#define FAMILY_INET6 10
-#define SOCK_STREAM  1
-#define TCP_LISTEN   10
+#define FAMILY_UNIX	1
+#define FAMILY_INET	2
+#define FAMILY_INET6	10
+#define SOCK_STREAM	1
+#define TCP_SYN_SENT	2
+#define TCP_ESTABLISHED 1
+#define TCP_CLOSE	7
+#define TCP_CLOSE_WAIT	8
+#define TCP_LISTEN	10
 
 /*
  * Ids whose name was sent: in one of the few entries that a hash chooses. A new one replaces the
@@ -216,7 +220,7 @@ static __always_inline void object_send(struct task_struct *task, const struct o
 	rec = EMIT_RESERVE(OBJECT, object, task);
 	if (!rec)
 		return; /* counted; the next thread that waits for it tries again */
-	__builtin_memset((void *)rec + sizeof(rec->hdr), 0, sizeof(*rec) - sizeof(rec->hdr));
+	EMIT_CLEAR(rec);
 	rec->object = id;
 	rec->inode = BPF_CORE_READ(inode, i_ino);
 	rec->device = BPF_CORE_READ(inode, i_sb, s_dev);
@@ -240,7 +244,7 @@ static __always_inline struct rec_object *object_begin(struct task_struct *task,
 	rec = EMIT_RESERVE(OBJECT, object, task);
 	if (!rec)
 		return NULL; /* counted; the next one tries again */
-	__builtin_memset((void *)rec + sizeof(rec->hdr), 0, sizeof(*rec) - sizeof(rec->hdr));
+	EMIT_CLEAR(rec);
 	rec->object = id;
 	object_set_sent(id);
 	return rec;

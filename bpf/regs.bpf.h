@@ -22,6 +22,7 @@ struct cpu_regs {
 #define REGS_ARG1(regs)	  ((regs)->di)
 #define REGS_ARG2(regs)	  ((regs)->si)
 #define REGS_ARG3(regs)	  ((regs)->dx)
+#define REGS_ARG4(regs)	  ((regs)->cx)
 #define REGS_RETURN_BYTES 8 /* a return takes its address from the stack */
 
 /* The number of the system call under way, of the struct pt_regs that sys_exit has. */
@@ -39,8 +40,7 @@ struct cpu_regs {
 #define REGS_ARG1(context)   ((context)->regs[0])
 #define REGS_ARG2(context)   ((context)->regs[1])
 #define REGS_ARG3(context)   ((context)->regs[2])
-#define REGS_ARG2(context)   ((context)->regs[1])
-#define REGS_ARG3(context)   ((context)->regs[2])
+#define REGS_ARG4(context)   ((context)->regs[3])
 #define REGS_RETURN_BYTES    0
 #define CALL_NUMBER(context) ((long)(context)->syscallno)
 #endif

@@ -209,6 +209,7 @@ struct unix_address;
 
 struct unix_sock {
 	struct unix_address *addr;
+	struct sock *peer;
 };
 
 struct inet_sock {
@@ -221,6 +222,10 @@ struct minmax_sample {
 
 struct minmax {
 	struct minmax_sample s[3];
+};
+
+struct inet_connection_sock {
+	const void *icsk_ulp_ops;
 };
 
 struct tcp_sock {
@@ -310,6 +315,35 @@ struct sched_info {
 	unsigned long long last_queued;
 };
 
+#if defined(__TARGET_ARCH_x86)
+struct thread_struct {
+	unsigned long fsbase;
+};
+
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
+	unsigned long ip;
+	unsigned long sp;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct thread_struct {
+	struct {
+		unsigned long tp_value;
+	} uw;
+};
+
+struct user_pt_regs {
+	u64 regs[31];
+	u64 sp;
+	u64 pc;
+	u64 pstate;
+};
+struct pt_regs {
+	struct user_pt_regs user_regs;
+	s32 syscallno;
+};
+#endif
+
 struct task_struct {
 	struct thread_info thread_info;
 	int pid;
@@ -339,6 +373,7 @@ struct task_struct {
 	struct nsproxy *nsproxy;
 	struct signal_struct *signal;
 	char comm[16];
+	struct thread_struct thread;
 };
 
 struct gendisk {
@@ -406,25 +441,6 @@ struct bpf_iter__task_file {
 	struct task_struct *task;
 	struct file *file;
 };
-
-#if defined(__TARGET_ARCH_x86)
-struct pt_regs {
-	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
-	unsigned long ip;
-	unsigned long sp;
-};
-#elif defined(__TARGET_ARCH_arm64)
-struct user_pt_regs {
-	u64 regs[31];
-	u64 sp;
-	u64 pc;
-	u64 pstate;
-};
-struct pt_regs {
-	struct user_pt_regs user_regs;
-	s32 syscallno;
-};
-#endif
 
 #ifndef BPF_NO_PRESERVE_ACCESS_INDEX
 #pragma clang attribute pop

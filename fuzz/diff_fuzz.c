@@ -45,6 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	compare(db, "wall", 2);
 	compare(db, "syscalls:accept4", 3);
+	compare(db, "requests", 2);
 	sqlite3_close(db);
 	return 0;
 }

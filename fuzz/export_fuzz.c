@@ -53,6 +53,20 @@ static const struct {
 	{"labels", "signal, id, name", 3},
 	{"states", "id, name", 2},
 	{"meta", "key, value", 2},
+	{"endpoints", "id INTEGER PRIMARY KEY, object, port, protocol, name, kind", 6},
+	{"objects", "id INTEGER PRIMARY KEY, name", 2},
+	{"requests",
+	 "id INTEGER PRIMARY KEY, window, endpoint, pid, start_ns, tid, client_port, parent, "
+	 "begin_ns, queue_ns, window_ns, weight, status, outcome, model, received_bytes, "
+	 "sent_bytes, cpu_ns, runq_ns, throttled_ns, lock_ns, signalled_ns, disk_ns, net_ns, "
+	 "ipc_ns, sleep_ns, memory_ns, poll_ns, pool_queue_ns, other_ns, loop_busy_ns, "
+	 "handed_over_ns, unattributed_ns",
+	 33},
+	{"request_calls",
+	 "id INTEGER PRIMARY KEY, request, grade, pid, start_ns, tid, object, port, client_port, "
+	 "protocol, name, status, outcome, begin_ns, wait_ns, window_ns, sent_bytes, "
+	 "received_bytes",
+	 18},
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 
@@ -60,16 +74,18 @@ static const struct {
 static void bind(sqlite3_stmt *row, int column, uint8_t value)
 {
 	static const sqlite3_int64 extremes[] = {INT64_MIN, INT64_MAX, -1, 1LL << 62, 1LL << 32};
-	static const char *const words[] = {"block",	     "total", "runq",	"wait",
-					    "1:1 2:3 703:9", "in",    "out",	"started_ns",
-					    "a1b2c",	     "tcp",   "series", "999999:1"};
+	static const char *const words[] = {
+		"block", "total",      "runq",	"wait",	    "1:1 2:3 703:9", "in",
+		"out",	 "started_ns", "a1b2c", "tcp",	    "series",	     "999999:1",
+		"http",	 "redis",      "404",	"answered", "GET /a",	     "open"};
+	const int word_count = sizeof(words) / sizeof(words[0]);
 	char text[3] = {(char)value, '"', '\0'};
 
 	if (value < 190)
 		sqlite3_bind_int64(row, column, value % 48);
 	else if (value < 195)
 		sqlite3_bind_int64(row, column, extremes[value - 190]);
-	else if (value < 207)
+	else if (value < 195 + word_count)
 		sqlite3_bind_text(row, column, words[value - 195], -1, SQLITE_STATIC);
 	else if (value < 250)
 		sqlite3_bind_text(row, column, text, 2, SQLITE_TRANSIENT);
@@ -79,7 +95,7 @@ static void bind(sqlite3_stmt *row, int column, uint8_t value)
 
 static void create(sqlite3 *db, size_t table, sqlite3_stmt **ret_insert)
 {
-	char sql[512];
+	char sql[1024];
 
 	snprintf(sql, sizeof(sql), "CREATE TABLE %s (%s)", tables[table].table,
 		 tables[table].columns);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../src/symbolize/sites.h"
+#include "../src/symbolize/thread_context.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,6 +28,7 @@ static void look_at(struct sites *sites, int err)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *image = malloc(size ? size : 1); /* libelf may write into it */
+	struct thread_context context;
 	struct elf_file file;
 	struct sites sites;
 
@@ -37,6 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		look_at(&sites, sites_find_usdt(&file, "*", &sites));
 		look_at(&sites, sites_at(&file, NULL, 0x1000, &sites));
 		sites_is_inlined(&file, "main");
+		thread_context_find(&file, &context);
 		elf_file_close(&file);
 	} else {
 		struct site_arg arg = site_parse_arg(image, size);

@@ -175,6 +175,50 @@ def check_signals(parts):
             expect(sums[0] == sums[1], f"signals: {value} of a measure is not that of its series")
 
 
+def check_requests(parts, db, where):
+    """Of a kept request its parts are its window; a call and its answer are rows of the session that belong together."""
+    has_table = any(table["tab"] == "requests" for table in parts["tables"]["tables"])
+    expect(("requests" in parts) == has_table, "tables of requests and no part of them, or the reverse")
+    if "requests" not in parts:
+        return
+    data, head = parts["requests"], parts["head"]
+    endpoints, requests = columns("endpoints", data["endpoints"]), columns("requests", data["requests"])
+    processes, threads = len(parts["subjects"]["processes"]["pid"]), len(parts["subjects"]["threads"]["tid"])
+    calls = columns("calls", data["calls"])
+    for name in ("endpoint_processes", "budgets", "request_parts"):
+        columns(name, data[name])
+    for name, column, count, none in (
+            ("endpoints", "grown", len(data["parts"]), True), ("endpoint_processes", "endpoint", endpoints, False),
+            ("endpoint_processes", "process", processes, True), ("budgets", "endpoint", endpoints, False),
+            ("budgets", "part", len(data["parts"]), False), ("requests", "endpoint", endpoints, False),
+            ("requests", "process", processes, True), ("requests", "thread", threads, True),
+            ("requests", "outcome", len(data["outcomes"]), False), ("requests", "model", len(data["models"]), False),
+            ("request_parts", "request", requests, False), ("request_parts", "part", len(data["parts"]), False),
+            ("calls", "request", requests, False), ("calls", "answer", requests, True),
+            ("calls", "outcome", len(data["outcomes"]), False), ("calls", "grade", len(data["grades"]), False)):
+        within(f"{name}.{column}", data[name][column], count, none)
+    rows = data["requests"]
+    windows = {request: ns for request, ns in enumerate(rows["window_ns"]) if ns}
+    expect(by(data["request_parts"]["request"], data["request_parts"]["ns"]) == windows, "the parts of a request are not its window")
+    latencies = [queue + window for queue, window in zip(rows["queue_ns"], rows["window_ns"])]
+    expect(latencies == sorted(latencies, reverse=True), "the slowest request is not the first")
+    start = int(db.execute("SELECT value FROM meta WHERE key = 'started_ns'").fetchone()[0])
+    kept = collections.Counter(db.execute("SELECT max(begin_ns - ?, 0), queue_ns, window_ns, ifnull(status, '') FROM requests", (start,)))
+    shown = collections.Counter(zip(rows["begin_ns"], rows["queue_ns"], rows["window_ns"], rows["status"]))
+    expect(not shown - kept, "a request is not one of the session")
+    whole = where == "1" and not any(limit["part"] == "requests" for limit in head["limits"])
+    expect(not whole or shown == kept, "a kept request is missing")
+    grades = [grade["name"] for grade in data["grades"]]
+    linked = collections.Counter(db.execute(
+        "SELECT r.begin_ns - ?1, c.begin_ns - ?1, c.wait_ns, c.window_ns, c.grade, ifnull(c.name, ''), coalesce(a.begin_ns - ?1, -1) FROM request_calls c"
+        " JOIN requests r ON r.id = c.request LEFT JOIN requests a ON a.parent = c.id", (start,)))
+    made = data["calls"]
+    found = collections.Counter(
+        (rows["begin_ns"][made["request"][i]], made["begin_ns"][i], made["wait_ns"][i], made["window_ns"][i], grades[made["grade"][i]],
+         made["name"][i], rows["begin_ns"][made["answer"][i]] if made["answer"][i] >= 0 else -1) for i in range(calls))
+    expect(not whole or found == linked, f"calls and their answers are not the session's: {(found - linked) or (linked - found)}")
+
+
 UNITS = {"text", "ns", "bytes", "count", "percent", "rate", "id", "state", "time", "node", "subject"}
 
 
@@ -218,7 +262,7 @@ def check_head(parts):
         expect("flame" in tabs, "there are no samples, and no reason why")
     expect(("latency" in tabs) == (not parts["signals"]["series"]["signal"]), "no signals and no reason, or a false one")
     with_tables = {table["tab"] for table in parts["tables"]["tables"]}
-    for tab in ("waits", "locks", "disks", "network"):
+    for tab in ("waits", "locks", "disks", "network", "requests"):
         expect((tab in tabs) != (tab in with_tables), f"{tab} is empty without a reason, or has a false one")
 
 
@@ -230,6 +274,7 @@ def main():
     check_wakes(parts)
     check_stacks(parts, db, where)
     check_signals(parts)
+    check_requests(parts, db, where)
     check_tables(parts)
     check_head(parts)
     print("\n".join(wrong))

@@ -132,6 +132,7 @@ class Trace:
 
     def __init__(self, packets):
         self.names, self.tracks, self.open = collections.defaultdict(dict), {}, collections.defaultdict(list)
+        self.last = collections.Counter()
         self.slices, self.instants, self.counts, self.samples = [], [], [], []
         expect("the first packet begins the sequence", one(packets[0], "sequence_flags"), 1)
         defaults = one(packets[0], "trace_packet_defaults")
@@ -176,8 +177,14 @@ class Trace:
         kind = one(event, "type")
         name = self.name("event_names", one(event, "name_iid")) if event["name_iid"] else one(event, "name")
         item = {"track": track, "name": name, "begin": ts, "notes": self.notes(event),
+                "begins_flows": event["flow_ids"], "ends_flows": event["terminating_flow_ids"],
                 "flows": event["flow_ids"] + event["terminating_flow_ids"],
                 "stack": self.functions(one(event, "callstack_iid"))}
+        if kind in (BEGIN, END):
+            # Begins and ends that never go back make slices that are inside of each other, or behind each other.
+            expect(f"time goes on along track {track}", ts >= self.last[track], True)
+            self.last[track] = ts
+            item["above"] = self.open[track][-1] if self.open[track] else None
         if kind == BEGIN:
             self.open[track].append(item)
         elif kind == END:
@@ -215,11 +222,19 @@ class Trace:
 
 
 def check_nesting(trace):
-    """Slices of one track follow each other"""
+    """Slices of one track follow each other; inside of others are calls alone, one deep, inside of requests"""
     by_track = collections.defaultdict(list)
     for span in trace.slices:
         by_track[span["track"]].append((span["begin"], span["end"]))
-    for track, spans in by_track.items():
+        if span["above"]:
+            above = span["above"]
+            expect(f"what has a slice inside of it: {above['name']}",
+                   (above["above"], above["begin"] <= span["begin"] <= span["end"] <= above["end"],
+                    re.fullmatch(r"requests( \d+)?", one(trace.tracks[span["track"]], "name")) is not None), (None, True, True))
+    tops = collections.defaultdict(list)
+    for span in trace.slices:
+        tops[span["track"], id(span["above"]) if span["above"] else 0].append((span["begin"], span["end"]))
+    for (track, _), spans in tops.items():
         expect(f"slices of track {track} that end before they begin", [s for s in spans if s[1] < s[0]], [])
         expect(f"slices of track {track} that overlap", [b for a, b in zip(spans, spans[1:]) if b[0] < a[1]], [])
     return by_track
@@ -333,9 +348,79 @@ def check_flows(trace):
     """A flow has the two ends of one connection, or one where the other is on another host"""
     ends = collections.defaultdict(set)
     for span in trace.slices:
-        for flow in span["flows"]:
+        for flow in span["flows"] if "local" in span["notes"] else ():
             ends[flow].add(frozenset((span["notes"]["local"], span["notes"]["peer"])))
     expect("flows between different connections", [f for f, pairs in ends.items() if len(pairs) > 1], [])
+
+
+def shown(text):
+    return "".join(c if c.isprintable() or c == "\ufffd" else f"\\x{ord(c):02x}" if ord(c) < 256 else f"\\u{ord(c):04x}"
+                   for c in text)
+
+
+def track_name(trace, span):
+    return one(trace.tracks[span["track"]], "name")
+
+
+def check_requests(trace, db, where):
+    """Each kept request and call is there once, with its parts; calls are inside of their request, or joined with it"""
+    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'request_calls'").fetchone():
+        return
+    parts = [c[1] for c in db.execute("PRAGMA table_info(requests)") if c[0] >= 19 and c[1].endswith("_ns") and c[1] != "wait_ns"]
+    spans = [s for s in trace.slices if re.fullmatch(r"requests( \d+)?", track_name(trace, s)) and not s["above"]]
+    calls = [s for s in trace.slices if "calls beside" in track_name(trace, s) or s["above"]]
+    found = collections.Counter()
+    for span in spans:
+        notes = span["notes"]
+        times = {part: notes[part] for part in parts if part in notes}
+        expect(f"parts of {span['name']} that are 0", [p for p in times if not times[p]], [])
+        expect(f"queue and parts of {span['name']}", notes["queue_ns"] + sum(times.values()), span["end"] - span["begin"])
+        found[span["begin"], span["end"], span["name"], notes.get("status", ""), notes["outcome"], notes["model"],
+              notes["weight"], notes["queue_ns"], notes["sent_bytes"], notes["received_bytes"], notes["tid"],
+              tuple(times.get(part, 0) for part in parts), notes.get("link", "")] += 1
+    linked = "(SELECT grade FROM request_calls WHERE id = r.parent AND request IN (SELECT id FROM requests))"
+    expected, by_id = collections.Counter(), {}
+    for row in db.execute(f"""SELECT r.id, r.parent, r.begin_ns, r.begin_ns + r.queue_ns + r.window_ns,
+            coalesce(nullif(e.name, ''), nullif(e.protocol, ''), '(not recognised)'), r.status, r.outcome, r.model, r.weight,
+            r.queue_ns, r.sent_bytes, r.received_bytes, r.tid, coalesce({linked}, ''),
+            {", ".join(f"coalesce(r.{p}, 0)" for p in parts)}
+            FROM requests r LEFT JOIN endpoints e ON e.id = r.endpoint WHERE {where}"""):
+        by_id[row[0]] = row
+        expected[row[2:4] + (shown(row[4]), shown(row[5])) + row[6:13] + (row[14:], row[13])] += 1
+    expect("requests that the session has not", dict(found - expected), {})
+    expect("requests that the trace has not", dict(expected - found), {})
+
+    found, inner = collections.Counter(), 0
+    expected, owners = collections.Counter(), collections.defaultdict(list)
+    arrived = {row[1]: row[2] for row in by_id.values() if row[1]}
+    arrived.update(db.execute("SELECT parent, begin_ns FROM requests WHERE parent"))
+    for call, request, grade, name, status, begin, wait, end in db.execute("""SELECT id, request, grade, coalesce(nullif(name,
+            ''), nullif(protocol, ''), '(not recognised)'), status, begin_ns, wait_ns, begin_ns + window_ns FROM request_calls"""):
+        if request in by_id:
+            key = (call, min(begin, arrived.get(call, begin + 1) - 1), end, shown(name), shown(status), shown(grade), wait)
+            expected[key] += 1
+            owners[call].append(by_id[request])
+    for span in calls:
+        notes = span["notes"]
+        call = span["flows"][0]
+        found[call, span["begin"], span["end"], span["name"], notes.get("status", ""), notes.get("link", ""),
+              notes["wait_ns"]] += 1
+        if span["above"]:
+            inner += 1
+            above = span["above"]
+            expect(f"the request that {span['name']} is inside of",
+                   [r for r in owners[call] if (r[2], r[3], shown(r[4])) == (above["begin"], above["end"], above["name"])] != [], True)
+    expect("calls that the session has not", dict(found - expected), {})
+    expect("calls that the trace has not", dict(expected - found), {})
+    begins = {flow: span["begin"] for span in calls for flow in span["flows"]}
+    beside = {span["flows"][0] for span in calls if not span["above"]}
+    for span in spans:
+        expect(f"flows into {span['name']} come from a call, before it", [f for f in span["ends_flows"] if
+               f in begins and begins[f] >= span["begin"]], [])
+        beside -= set(span["begins_flows"])
+    expect("calls beside their request that no flow joins with it", beside, set())
+    print(f"# {len(spans)} requests, {inner} calls inside of them, {len(calls) - inner} beside them, "
+          f"{sum(f in begins for s in spans for f in s['ends_flows'])} answer a call")
 
 
 parser = argparse.ArgumentParser()
@@ -347,6 +432,7 @@ arguments = parser.parse_args()
 with open(arguments.trace, "rb") as file:
     bytes_of_it = file.read()
 db = sqlite3.connect(f"file:{arguments.session}?mode=ro", uri=True)
+db.text_factory = lambda raw: raw.decode(errors="replace")
 # The contract's names, which a made-up session does not repeat; its own come on top.
 db.execute("ATTACH ':memory:' AS names")
 db.execute("CREATE TABLE names.state_names (id INTEGER PRIMARY KEY, name TEXT)")
@@ -371,6 +457,7 @@ for reader, packets in (("own reader", [read("packet", p) for p in fields(bytes_
     check_samples(trace, db, f"{window.replace('l.', 's.')} AND {kernel.format('s.pid')}")
     check_host(trace, db, window)
     check_flows(trace)
+    check_requests(trace, db, f"{window.replace('l.', 'r.')} AND {kernel.format('r.pid')}")
     for i in range(before, len(problems)):
         problems[i] = f"{reader}: {problems[i]}"
     print(f"# {reader}: {len(packets)} packets, {len(trace.slices)} slices, {len(trace.samples)} samples, "

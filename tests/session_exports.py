@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """session_exports.py FORMAT FILE SESSION: says where an export of all of SESSION, without kernel threads, is wrong by the
 rules of its format, or has other sums than SESSION by SQL; exits 0 if nowhere. Formats: csv, jsonl, openmetrics,
-otlp_profiles, otlp_metrics. tests/perfetto.py has that of Perfetto."""
+otlp_profiles, otlp_metrics, otlp_traces. tests/perfetto.py has that of Perfetto."""
 import collections
 import csv
 import json
@@ -321,8 +321,99 @@ def check_otlp_metrics(data, session):
            {key: (value[1], +value[2]) for key, value in session.series().items()})
 
 
+def spans_of(data):
+    """{span id: (resource, span, attributes)}, by the numbers of opentelemetry/proto/trace/v1/trace.proto"""
+    body, found = fields(data), {}
+    expect("fields of the request", set(body) - {1}, set())
+    for resource_spans in map(fields, body[1]):
+        expect("fields of ResourceSpans", set(resource_spans), {1, 2})
+        resource = attributes(fields(resource_spans[1][0])[1])
+        expect("resource", set(resource) - {"service.name", "host.name", "os.type", "process.pid", "process.executable.path",
+                                            "container.id", "k8s.pod.uid"}, set())
+        for scope in map(fields, resource_spans[2]):
+            expect("scope", text_of(fields(scope[1][0]), 1), "dwell")
+            for span in map(fields, scope[2]):
+                expect("fields of a span", set(span) - {1, 2, 4, 5, 6, 7, 8, 9, 15}, set())
+                expect("lengths of ids", [len(i) for i in span[1] + span[2] + span[4]], [16, 8] + [8] * len(span[4]))
+                expect("ids of nothing", [i for i in span[1] + span[2] + span[4] if not any(i)], [])
+                expect("a span's id is its own", span[2][0] in found, False)
+                expect("begin and end", fixed64(span[7][0]) <= fixed64(span[8][0]), True)
+                found[span[2][0]] = resource, span, attributes(span[9])
+    return found
+
+
+def check_otlp_traces(data, session):
+    spans = spans_of(data)
+    if not session.db.execute("SELECT 1 FROM sqlite_master WHERE name = 'request_calls'").fetchone():
+        expect("spans of a session without requests", len(spans), 0)
+        return
+    facts = dict(session.db.execute("SELECT key, value FROM meta"))
+    offset = int(facts["started_real_ns"]) - int(facts["started_ns"]) if "started_real_ns" in facts else 0
+    parts = [c[1] for c in session.db.execute("PRAGMA table_info(requests)") if c[0] >= 19 and c[1].endswith("_ns") and c[1] != "wait_ns"]
+    found, expected = collections.Counter(), collections.Counter()
+    arrived = dict(session.db.execute("SELECT parent, begin_ns FROM requests WHERE parent"))
+    owners = dict(session.db.execute("SELECT id, request FROM request_calls WHERE request IN (SELECT id FROM requests)"))
+    grades = {call: escaped(grade) for call, grade in session.db.execute("SELECT id, grade FROM request_calls")}
+    answers = {request: call for call, request in session.db.execute("SELECT parent, id FROM requests") if call in owners}
+
+    def root(request):
+        for _ in range(32):
+            if request not in answers:
+                break
+            request = owners[answers[request]]
+        return request
+
+    for (request, pid, start, tid, begin, end, name, status, outcome, model, weight, queue, sent, received, *times) in \
+            session.db.execute(f"""SELECT r.id, r.pid, r.start_ns, tid, begin_ns, begin_ns + queue_ns + window_ns,
+            coalesce(nullif(e.name, ''), nullif(e.protocol, ''), '(not recognised)'), status, outcome, model, weight, queue_ns,
+            sent_bytes, received_bytes, {", ".join(f"coalesce({p}, 0)" for p in parts)} FROM requests r
+            LEFT JOIN endpoints e ON e.id = r.endpoint WHERE {USER.format('r.pid')}"""):
+        expected[request, pid, session.services.get((pid, start)), begin + offset, end + offset, escaped(name), outcome, model,
+                 weight, queue, sent, received, tid, tuple(times), root(request), answers.get(request)] += 1
+    for call, request, pid, start, begin, end, name, outcome, grade, wait in session.db.execute(f"""SELECT id, request, pid,
+            start_ns, begin_ns, begin_ns + window_ns, coalesce(nullif(name, ''), nullif(protocol, ''), '(not recognised)'), outcome,
+            grade, wait_ns FROM request_calls WHERE request IN (SELECT id FROM requests r WHERE {USER.format('r.pid')})"""):
+        begin = min(begin, arrived.get(call, begin + 1) - 1)
+        expected[call, pid, session.services.get((pid, start)), begin + offset, end + offset, escaped(name), outcome, grade, wait,
+                 root(request), request] += 1
+    for identity, (resource, span, notes) in spans.items():
+        number, parent = (int.from_bytes(i, "big") & ~(1 << 63) if i else None for i in (identity, (span[4] or [None])[0]))
+        trace = int.from_bytes(span[1][0][8:], "big")
+        head = (number, resource.get("process.pid"), resource.get("service.name"), fixed64(span[7][0]), fixed64(span[8][0]),
+                text_of(span, 5), notes["dwell.outcome"])
+        if span[6][0] == 3:
+            found[head + (notes["dwell.link"], notes["dwell.wait_ns"], trace, parent)] += 1
+            expect("who makes a call is a request", spans[span[4][0]][1][6], [2])
+            expect("who makes a call is in its trace", spans[span[4][0]][1][1], span[1])
+            continue
+        expect("kind", span[6][0], 2)
+        times = tuple(notes.get(f"dwell.part.{p}", 0) for p in parts)
+        expect(f"queue and parts of {text_of(span, 5)}", notes["dwell.queue_ns"] + sum(times), head[4] - head[3])
+        expect("the grade of a link is its call's", notes.get("dwell.link"), grades.get(parent))
+        found[head + (notes["dwell.model"], notes["dwell.weight"], notes["dwell.queue_ns"], notes["dwell.sent_bytes"],
+                      notes["dwell.received_bytes"], notes["thread.id"], times, trace, parent)] += 1
+    expect("spans that the session has not", dict(found - expected), {})
+    expect("spans that are missing", dict(expected - found), {})
+    # Errors are those that the report counts: HTTP from 400 on, gRPC but 0, others by their own word, in TLS or not.
+    answered = dict(session.db.execute("""SELECT r.id, coalesce(e.protocol, '') || ' ' || coalesce(status, '') FROM requests r
+        LEFT JOIN endpoints e ON e.id = r.endpoint UNION ALL SELECT id, protocol || ' ' || status FROM request_calls"""))
+    for identity, (resource, span, notes) in spans.items():
+        protocol, word = answered[int.from_bytes(identity, "big") & ~(1 << 63)].replace("+tls", "").split(" ", 1)
+        good = r"|[0-3]\d\d|grpc 0" if protocol.startswith("http") else "|OK"
+        outcome = notes["dwell.outcome"]
+        failed = not re.fullmatch(good, word) if outcome == "answered" else outcome != "open"
+        expect(f"{text_of(span, 5)} with {word} is an error", span[15] == [bytes([24, 2])], failed)
+        if re.fullmatch(r"\d\d\d", word) and protocol.startswith("http"):
+            expect("the status of HTTP", notes.get("http.response.status_code"), int(word))
+        if word.startswith("grpc"):
+            expect("the status of gRPC", notes.get("rpc.grpc.status_code"), int(word[5:]))
+        if not protocol.startswith("http") and word == "42P01":
+            expect("the system", notes.get("db.system.name"), protocol)
+        expect("error.type", "error.type" in notes, failed)
+
+
 CHECKS = {"csv": check_csv, "jsonl": check_jsonl, "openmetrics": check_openmetrics, "otlp_profiles": check_otlp_profiles,
-          "otlp_metrics": check_otlp_metrics}
+          "otlp_metrics": check_otlp_metrics, "otlp_traces": check_otlp_traces}
 with open(sys.argv[2], "rb") as file:
     CHECKS[sys.argv[1]](file.read(), Session(sys.argv[3]))
 print("\n".join(problems[:20]))

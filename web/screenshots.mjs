@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures of a report: node screenshots.mjs [--all] PAGE.html[#SELECTION] NAME [FOLDER]
-// SELECTION is the fragment of the page's address, such as tab=timeline. Writes NAME-light.png and NAME-dark.png, 1280 pixels wide, of what a reader sees first; with `--all`, every tab at
-// 1280 and at 390 pixels as well. CHROMIUM names the browser (/usr/bin/chromium).
+// Pictures of a report: node screenshots.mjs [--all] [--of=SELECTOR] PAGE.html[#SELECTION] NAME [FOLDER]
+// SELECTION is the fragment of the page's address, such as tab=timeline. Writes NAME-light.png and NAME-dark.png, 1280
+// pixels wide, of what a reader sees first; with `--of`, of the element that a CSS selector names; with `--all`, every tab
+// at 1280 and at 390 pixels as well. CHROMIUM names the browser (/usr/bin/chromium).
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
 const all = process.argv.includes("--all");
+const of = process.argv.find((argument) => argument.startsWith("--of="))?.slice(5);
 const [file, name, folder = "."] = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
 if (!file || !name) {
 	console.error("usage: node screenshots.mjs [--all] PAGE.html[#SELECTION] NAME [FOLDER]");
@@ -39,7 +41,12 @@ for (const colorScheme of ["light", "dark"]) {
 			() => document.querySelector(".panel:not([hidden]):not(.waiting)")?.childElementCount,
 		);
 		await page.waitForTimeout(300);
-		await shot(all ? `-${width}` : "", all);
+		if (of)
+			await page
+				.locator(of)
+				.first()
+				.screenshot({ path: resolve(folder, `${name}-${colorScheme}.png`) });
+		else await shot(all ? `-${width}` : "", all);
 		if (!all) continue;
 		for (const tab of await page.$$("[role=tab]")) {
 			await tab.click();

@@ -129,23 +129,33 @@ static __always_inline bool copy_cpu(const struct ledger_cpu *cpu, struct rec_cp
 	return ledger_is_whole(&cpu->seq, seq);
 }
 
-static __always_inline void begin_cpu(struct ledger_cpu *cpu, u64 now, bool is_online)
+/*
+ * Its account begins with the recording. One that is being written begins later, unless this is the
+ * last chance: then it keeps all it has, from its own begin on. Not static: the verifier goes
+ * through it once, and not for each call.
+ */
+__noinline int ledger_begin_cpu(u32 number, u32 is_last)
 {
+	struct ledger_cpu *cpu = number < cfg_cpus ? cpu_account(number) : NULL;
+	u64 now = bpf_ktime_get_ns();
 	struct rec_cpu row = {};
 
-	if (cpu->before.end_ns)
-		return; /* it has begun */
-	if (cpu->begin_ns && !copy_cpu(cpu, &row, now) && !copy_cpu(cpu, &row, now))
+	if (!cpu || cpu->before.end_ns)
+		return 0; /* it has begun */
+	if (cpu->begin_ns && !copy_cpu(cpu, &row, now) && !copy_cpu(cpu, &row, now)) {
+		if (!is_last)
+			return 0;
 		__builtin_memset(&row, 0, sizeof(row));
+	}
 	__builtin_memcpy(cpu->before.ns, row.ns, sizeof(row.ns));
 	cpu->before.queue_ns = row.queue_ns;
 	cpu->before.switches = row.switches;
 	cpu->before.missed = row.missed;
-	/* One that is torn keeps all it has, from its own begin on. */
 	cpu->before.end_ns = row.end_ns ? row.end_ns : cpu->begin_ns ? 1 : now;
 	/* Without a switch it is idle, unless a thread is found that has it: note_first_use(). One
 	 * that may be offline begins with its first switch. */
-	cpu->first_use = is_online ? 1 + CPU_USE_IDLE : 0;
+	cpu->first_use = number < cfg_cpus_online ? 1 + CPU_USE_IDLE : 0;
+	return 0;
 }
 
 /* A thread that has a CPU all the time is not seen to leave it. */
@@ -157,18 +167,23 @@ static __always_inline void note_first_use(struct task_struct *task, bool is_wan
 		cpu->first_use = 1 + use_of(task, is_wanted);
 }
 
-/* The accounts of CPUs begin with those of threads. */
-static __noinline int ledger_begin_cpus(u32 cpus)
+/* The accounts of all CPUs begin with the first thread; of those that cannot, one tries again with
+ * each later thread. */
+static __always_inline void ledger_begin_cpus(u64 thread)
 {
-	u64 now = bpf_ktime_get_ns();
-
-	for (u32 i = 0; i < CPUS_MAX && i < cpus; i++) {
-		struct ledger_cpu *cpu = cpu_account(i);
-
-		if (cpu)
-			begin_cpu(cpu, now, i < cfg_cpus_online);
+	if (thread) {
+		ledger_begin_cpu(cfg_cpus ? (u32)thread % cfg_cpus : 0, false);
+		return;
 	}
-	return 0;
+	for (u32 i = 0; i < CPUS_MAX && i < cfg_cpus; i++)
+		ledger_begin_cpu(i, false);
+}
+
+/* The last chance. */
+static __always_inline void ledger_cpus_have_begun(void)
+{
+	for (u32 i = 0; i < CPUS_MAX && i < cfg_cpus; i++)
+		ledger_begin_cpu(i, true);
 }
 
 /*

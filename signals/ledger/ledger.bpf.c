@@ -349,10 +349,11 @@ int ledger_seed(struct bpf_iter__task *ctx)
 	struct ledger_task *account;
 	bool is_wanted;
 
-	if (!task)
+	if (!task) {
+		ledger_cpus_have_begun();
 		return 0;
-	if (!ctx->meta->seq_num)
-		ledger_begin_cpus(cfg_cpus);
+	}
+	ledger_begin_cpus(ctx->meta->seq_num);
 	account = account_of(task);
 	is_wanted = filter_wants_still(task, account != NULL, NULL);
 	note_first_use(task, is_wanted);

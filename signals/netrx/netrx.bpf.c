@@ -157,7 +157,7 @@ static __always_inline void name_device(u64 id, struct net_device *device)
 	rec = EMIT_RESERVE(OBJECT, object, current_task());
 	if (!rec)
 		return; /* counted; the next packet tries again */
-	__builtin_memset((void *)rec + sizeof(rec->hdr), 0, sizeof(*rec) - sizeof(rec->hdr));
+	EMIT_CLEAR(rec);
 	rec->object = id;
 	rec->kind = OBJECT_DEVICE;
 	bpf_core_read_str(rec->name, sizeof(device->name), &device->name);

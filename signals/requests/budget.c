@@ -38,6 +38,13 @@ static const u8 part_of_state[STATE_LIMIT] = {
 };
 _Static_assert(STATE_BLOCKED_DISK_HELD + 1 == STATE_COUNT, "a new state belongs to a part");
 
+/* What of the window is in no state: an event loop was with others, a pool with nobody. */
+static const u8 rest_of_model[REQUEST_MODEL_COUNT] = {
+	[REQUEST_MODEL_THREAD] = REQUEST_PART_UNATTRIBUTED,
+	[REQUEST_MODEL_LOOP] = REQUEST_PART_LOOP_BUSY,
+	[REQUEST_MODEL_POOL] = REQUEST_PART_POOL_QUEUE,
+};
+
 /* At most what is left: an account that was corrected meanwhile can say more. */
 static void take(struct request *request, u32 part, u64 ns, u64 *left)
 {
@@ -50,17 +57,30 @@ static void read_parts(const struct rec_requests *record, struct request *reques
 {
 	u64 left = request->window_ns;
 
-	if (request->model == REQUEST_MODEL_POOL) {
+	if (request->model == REQUEST_MODEL_POOL && !(record->flags & REQUEST_IS_FOLLOWED)) {
 		take(request, REQUEST_PART_HANDED_OVER, left, &left);
 		return;
 	}
 	for (u32 state = 0; state < STATE_COUNT; state++)
 		take(request, part_of_state[state], record->ns[state], &left);
 	take(request, REQUEST_PART_POLL, record->poll_ns, &left);
-	take(request,
-	     request->model == REQUEST_MODEL_LOOP ? REQUEST_PART_LOOP_BUSY
-						  : REQUEST_PART_UNATTRIBUTED,
-	     left, &left);
+	take(request, rest_of_model[request->model], left, &left);
+}
+
+/* What a thread of a pool waited need not have been for the request. */
+static void read_wait(const struct rec_requests *record, struct request *request)
+{
+	const struct request_wait *wait = &record->wait;
+
+	if (request->model == REQUEST_MODEL_POOL || !wait->ns || wait->ns > request->window_ns ||
+	    wait->state >= STATE_COUNT || wait->stop >= STOP_COUNT)
+		return;
+	request->wait = *wait;
+}
+
+u8 request_part_of_state(u32 state)
+{
+	return part_of_state[state];
 }
 
 static u8 model_of(const struct rec_requests *record)
@@ -70,7 +90,7 @@ static u8 model_of(const struct rec_requests *record)
 	return record->flags & REQUEST_IS_LOOP ? REQUEST_MODEL_LOOP : REQUEST_MODEL_THREAD;
 }
 
-static u8 outcome_of(const struct rec_requests *record)
+u8 request_outcome(const struct rec_requests *record)
 {
 	if (record->flags & REQUEST_IS_ANSWERED)
 		return REQUEST_ANSWERED;
@@ -88,25 +108,65 @@ static u8 outcome_of(const struct rec_requests *record)
 	}
 }
 
+/* Two numbers that a kernel or an enemy chose: spread, below the sign bit. */
+static u64 mix(u64 a, u64 b)
+{
+	u64 mixed = (a ^ (b << 32 | b >> 32)) * 0x9e3779b97f4a7c15ULL;
+
+	mixed = (mixed ^ mixed >> 29) & ~(1ULL << 63);
+	return mixed ? mixed : 1;
+}
+
+u64 request_id(u64 connection, u64 turn)
+{
+	return mix(connection, turn);
+}
+
+u64 request_call_id(u64 wire)
+{
+	return mix(wire, 0);
+}
+
+size_t request_trace_text(const struct request_trace *trace, char text[TRACE_TEXT_BYTES])
+{
+	static const char digits[] = "0123456789abcdef";
+	u8 bytes[sizeof(trace->id)];
+	size_t length = 0;
+
+	memcpy(bytes, trace->id, sizeof(bytes));
+	for (size_t i = 0; i < sizeof(bytes) && (trace->id[0] | trace->id[1]); i++) {
+		text[length++] = digits[bytes[i] >> 4];
+		text[length++] = digits[bytes[i] & 15];
+	}
+	text[length] = '\0';
+	return length;
+}
+
 void request_read(const struct rec_requests *record, struct request *ret_request)
 {
 	struct request *request = ret_request;
 
 	*request = (struct request){
+		.id = request_id(record->connection, record->turn),
+		.parent = record->wire ? request_call_id(record->wire) : 0,
 		.connection = record->connection,
+		.turn = record->turn,
+		.client_port = record->client_port,
 		.tgid = record->hdr.tgid,
 		.tid = record->hdr.tid,
 		.start_ns = record->hdr.start_ns,
 		.ready_ns = record->ready_ns,
 		.weight = record->weight,
 		.received = record->received,
+		.trace = record->trace,
 		.sent = record->sent,
 		.model = model_of(record),
-		.outcome = outcome_of(record),
+		.outcome = request_outcome(record),
 	};
 	if (record->begin_ns > record->ready_ns)
 		request->queue_ns = record->begin_ns - record->ready_ns;
 	if (request->outcome == REQUEST_ANSWERED && record->end_ns > record->begin_ns)
 		request->window_ns = record->end_ns - record->begin_ns;
 	read_parts(record, request);
+	read_wait(record, request);
 }

@@ -22,10 +22,11 @@
 	PART(SLEEP, sleep, "its thread slept until a timeout")                                     \
 	PART(MEMORY, memory, "its thread waited for memory")                                       \
 	PART(POLL, poll, "its thread waited for work, or for any of several files")                \
+	PART(POOL_QUEUE, pool_queue, "no thread worked on it: it waited for one of a pool")        \
 	PART(OTHER, other, "its thread waited, for none of the above")                             \
 	PART(LOOP_BUSY, loop_busy, "its thread worked, not known to be for this request")          \
-	PART(HANDED_OVER, handed_over, "another thread had it: not followed there")                \
-	PART(UNATTRIBUTED, unattributed, "not known: a lost switch, an account that was torn")
+	PART(HANDED_OVER, handed_over, "answered by another thread: work not split")               \
+	PART(UNATTRIBUTED, unattributed, "unknown: lost switch, account changed while read")
 
 enum request_part {
 #define PART(NAME, ...) REQUEST_PART_##NAME,
@@ -47,6 +48,20 @@ enum request_model {
 	REQUEST_MODELS(MODEL)
 #undef MODEL
 		REQUEST_MODEL_COUNT
+};
+
+/* GRADE(NAME, name, meaning): why a call is believed to be of its request. */
+#define REQUEST_GRADES(GRADE)                                                                      \
+	GRADE(PUBLISHED, published, "its application published the same trace context for both")   \
+	GRADE(CONFIRMED, confirmed, "read last before it was sent, answered first after it")       \
+	GRADE(BACKWARD, backward, "answered first after the call's answer was read")               \
+	GRADE(FORWARD, forward, "read last before the call was sent")
+
+enum request_grade {
+#define GRADE(NAME, ...) REQUEST_GRADE_##NAME,
+	REQUEST_GRADES(GRADE)
+#undef GRADE
+		REQUEST_GRADE_COUNT
 };
 
 /* OUTCOME(NAME, name, meaning): how the turn of a request ended. */

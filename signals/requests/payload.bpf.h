@@ -120,41 +120,6 @@ static __noinline bool find_payload(struct payload *ret)
 	return false;
 }
 
-/* Digits become 0: ids differ, and endpoints do not. */
-static __always_inline u64 fold_digits(u64 word)
-{
-	const u64 each = 0x0101010101010101ULL;
-	u64 from_zero = word ^ each * '0';
-	u64 others = (((from_zero & each * 0x7f) + each * (0x80 - 10)) | from_zero) & each * 0x80;
-	u64 digits = (~others & each * 0x80) >> 7;
-
-	return (word & ~(digits * 0xff)) | digits * '0';
-}
-
-/*
- * The first bytes of a request, without what differs from one request to the next of its endpoint:
- * digits, and the length that a binary protocol begins with. All 0: not known.
- */
-static __always_inline void read_shape(u64 shape[REQUEST_SHAPE_WORDS], u64 moved)
-{
-	struct payload payload = {};
-	u64 length;
-
-	__builtin_memset(shape, 0, REQUEST_SHAPE_WORDS * sizeof(u64));
-	if (!find_payload(&payload))
-		return;
-	length = payload.length < moved ? payload.length : moved;
-	if (length < 1)
-		return;
-	ledger_at_most(length, REQUEST_SHAPE_WORDS * sizeof(u64));
-	if (bpf_probe_read_user(shape, (u32)length, (void *)payload.address))
-		return;
-	if (!(shape[0] & 0xff00))
-		shape[0] &= ~0xffffffffffULL;
-	for (u32 i = 0; i < REQUEST_SHAPE_WORDS; i++)
-		shape[i] = fold_digits(shape[i]);
-}
-
 /* Copies up to max bytes. Returns the count. */
 static __always_inline u16 copy_payload(u8 *to, u64 max, u64 moved)
 {

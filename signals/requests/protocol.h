@@ -15,6 +15,7 @@
 
 #define ENDPOINT_BYTES 80 /* with NUL; a longer one is cut, ended by "..." */
 #define STATUS_BYTES   24 /* likewise */
+#define TRACE_BYTES    16
 
 enum request_kind {
 	REQUEST_ASKS,	 /* a request */
@@ -26,6 +27,8 @@ struct request_text {
 	enum request_kind kind;
 	char endpoint[ENDPOINT_BYTES]; /* "GET /users/:id", "SELECT accounts", "SET"; printable */
 	u64 length; /* of the whole first request; 0: not known. More was sent: several requests */
+	u8 trace[TRACE_BYTES]; /* of which the client says that it is; all 0: of none */
+	u64 set_up_bytes; /* what is set up ends there, and a request may follow; 0: not known */
 };
 
 struct answer_text {

@@ -154,6 +154,52 @@ static u64 length_of(const u8 *bytes, struct bytes rest, const struct method *me
 	return has_length || !method->has_body ? (u64)(rest.at - bytes) + body : 0;
 }
 
+static s32 hex_digit(u8 byte)
+{
+	if (byte_is_digit(byte))
+		return byte - '0';
+	return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
+}
+
+/* "00-", 32 digits, "-", 16 digits, "-", 2 digits: as W3C's Trace Context has it. */
+static bool read_trace(struct bytes value, u8 trace[TRACE_BYTES])
+{
+	static const char form[] = "00-dddddddddddddddddddddddddddddddd-dddddddddddddddd-dd";
+	u8 any = 0;
+
+	if (value.length != sizeof(form) - 1)
+		return false;
+	for (size_t i = 0; i < value.length; i++)
+		if (form[i] == 'd' ? hex_digit(value.at[i]) < 0 : value.at[i] != form[i])
+			return false;
+	for (size_t i = 0; i < TRACE_BYTES; i++) {
+		const u8 *digits = value.at + 3 + 2 * i;
+
+		trace[i] = (u8)(hex_digit(digits[0]) << 4 | hex_digit(digits[1]));
+		any |= trace[i];
+	}
+	return any;
+}
+
+/* From the headers that are there, each whole. rest: what follows the target. */
+static void find_trace(struct bytes rest, u8 trace[TRACE_BYTES])
+{
+	for (;;) {
+		size_t end = bytes_find(rest, '\n');
+		struct bytes line = bytes_first(rest, end), value;
+
+		if (end == rest.length || !end || line.at[end - 1] != '\r' || end == 1)
+			return;
+		line.length--;
+		rest = bytes_from(rest, end + 1);
+		if (!is_header(line, "TRACEPARENT:", &value))
+			continue;
+		if (!read_trace(value, trace))
+			memset(trace, 0, TRACE_BYTES);
+		return;
+	}
+}
+
 static bool request(const u8 *bytes, size_t length, bool is_known, struct request_text *ret)
 {
 	struct bytes rest = {bytes, length}, target;
@@ -177,6 +223,7 @@ static bool request(const u8 *bytes, size_t length, bool is_known, struct reques
 	else if (!add_target(&line, target, is_whole))
 		return false;
 	ret->length = length_of(bytes, rest, method);
+	find_trace(rest, ret->trace);
 	return true;
 }
 

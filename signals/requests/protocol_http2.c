@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * HTTP/2: its preface and its frames, by their headers. Streams come later: they are not
- * distinguished yet, and header blocks not read (HPACK has a state per connection): requests have
- * no endpoint.
+ * Turns of HTTP/2, by its preface and the headers of its frames: of connections whose streams are
+ * not followed (h2_book.c names those that are). Header blocks are not read: turns have no
+ * endpoint.
  */
 #include "bytes.h"
 #include "printable.h"

@@ -9,33 +9,14 @@
 #define DWELL_REQUESTS_RECORD_BPF_H
 
 #include "payload.bpf.h"
+#include "published.bpf.h"
+#include "rate.bpf.h"
 #include "turn.bpf.h"
 
-#define RECORDS_PER_SECOND 300	/* of each CPU; a little more while it changes */
-#define SHAPES_PER_SECOND  8000 /* so many more, where requests differ from those before them */
-
-/* How many turns have ended on a CPU in this second, and where their series were found. */
-struct request_rate {
-	u64 second;
-	u64 turns;
-	u64 one_in; /* by the second before */
-	u64 sampled;
-	u32 places[REQUEST_SERIES_COUNT + 1];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct request_rate);
-} request_rates SEC(".maps");
-
-static __always_inline struct request_rate *rate_here(void)
-{
-	u32 zero = 0;
-
-	return bpf_map_lookup_elem(&request_rates, &zero);
-}
+#define RECORDS_PER_SECOND	 300 /* of each CPU; a little more while it changes */
+#define SHAPES_PER_SECOND	 8000 /* so many more, where requests differ from those before them */
+#define BLOCKS_PER_SECOND	 4000 /* and header blocks of HTTP/2 that change its table ... */
+#define ANSWER_BLOCKS_PER_SECOND 1000 /* ... of answers only while there are few of them */
 
 static __always_inline bool is_chosen(struct request_rate *rate, u64 now)
 {
@@ -44,7 +25,7 @@ static __always_inline bool is_chosen(struct request_rate *rate, u64 now)
 	if (rate->second != second) {
 		rate->one_in = rate->second + 1 == second ? rate->turns / RECORDS_PER_SECOND : 0;
 		rate->second = second;
-		rate->turns = rate->sampled = 0;
+		rate->turns = rate->sampled = rate->blocks = 0;
 	}
 	one_in = ++rate->turns / RECORDS_PER_SECOND;
 	if (one_in < rate->one_in)
@@ -148,6 +129,8 @@ static __always_inline void fill_turn(struct rec_requests *rec, const struct tur
 	rec->ready_ns = entry->began_ns;
 	rec->begin_ns = entry->begin_ns;
 	rec->end_ns = entry->end_ns;
+	fill_trace(rec, &entry->trace);
+	rec->wait = entry->wait;
 	rec->poll_ns = entry->poll_ns > entry->poll_own ? entry->poll_ns - entry->poll_own : 0;
 	for (u32 i = 0; i < STATE_COUNT; i++)
 		rec->ns[i] = entry->own[i];
@@ -158,12 +141,15 @@ static __always_inline void fill_turn(struct rec_requests *rec, const struct tur
 /* Of the last request that is measured: where this one is not, it is taken to be of its kind. */
 static __always_inline void fill_text(struct rec_requests *rec, const struct turn_sock *entry)
 {
+	if (entry->is_plain)
+		rec->flags |= REQUEST_IS_TLS;
 	rec->request_length = entry->request_length;
 	__builtin_memcpy(rec->request, entry->request, sizeof(rec->request));
 }
 
-static __noinline int send_record(struct turn_sock *entry, u64 address, u32 end)
+__noinline int send_record(u64 address, u32 end)
 {
+	struct turn_sock *entry = known_sock(address);
 	struct rec_requests *rec;
 
 	if (!entry)
@@ -173,27 +159,60 @@ static __noinline int send_record(struct turn_sock *entry, u64 address, u32 end)
 		entry->skipped += entry->begin_ns != 0;
 		return 0;
 	}
-	__builtin_memset((void *)rec + sizeof(rec->hdr), 0, sizeof(*rec) - sizeof(rec->hdr));
+	EMIT_CLEAR(rec);
 	rec->hdr.tgid = entry->tgid;
 	rec->hdr.start_ns = entry->start_ns;
 	rec->hdr.tid = entry->tid;
 	rec->connection = entry->id;
+	rec->turn = entry->turn;
+	rec->wire = entry->wire;
+	rec->client_port = entry->client_port;
 	rec->object = entry->object;
 	rec->port = entry->port;
 	rec->end = end;
 	rec->weight = entry->skipped;
 	entry->skipped = 0;
-	fill_text(rec, entry);
 	rec->flags = entry->flags & REQUEST_IS_LOOP;
+	if (rec->weight) /* those without a record were answered */
+		rec->flags |= REQUEST_IS_ANSWERED;
 	if (entry->begin_ns) {
 		rec->weight++;
 		rec->flags = entry->flags;
+		if (entry->tls == TLS_SEEN_BARE)
+			rec->flags |= REQUEST_IS_BARE;
 		rec->received = entry->received;
 		rec->sent = entry->sent;
 		if (entry->is_measured)
 			fill_turn(rec, entry);
 	}
+	fill_text(rec, entry);
 	fill_bytes(rec, entry, (struct sock *)address, end);
+	EMIT_SUBMIT(rec);
+	return 0;
+}
+
+/*
+ * When it is first answered: calls are judged by it, and the request's own record, which says when
+ * it was answered last, may be long in coming, or never come.
+ */
+static __noinline int send_trace(const struct turn_sock *entry, u64 now)
+{
+	struct rec_requests *rec = EMIT_RESERVE(REQUESTS, requests, current_task());
+
+	if (!rec)
+		return 0; /* counted */
+	EMIT_CLEAR(rec);
+	if (entry) {
+		rec->hdr.tgid = entry->tgid;
+		rec->hdr.start_ns = entry->start_ns;
+		rec->hdr.tid = entry->tid;
+		rec->connection = entry->id;
+		rec->turn = entry->turn;
+		rec->begin_ns = entry->begin_ns;
+		rec->end_ns = now;
+		fill_trace(rec, &entry->trace);
+	}
+	rec->flags = REQUEST_IS_TRACE;
 	EMIT_SUBMIT(rec);
 	return 0;
 }
@@ -206,20 +225,60 @@ static __always_inline bool is_slow(const struct turn_sock *entry)
 	       entry->end_ns - entry->began_ns >= live->slow_ns;
 }
 
+/* Digits become 0: ids differ, and endpoints do not. */
+static __always_inline u64 fold_digits(u64 word)
+{
+	const u64 each = 0x0101010101010101ULL;
+	u64 from_zero = word ^ each * '0';
+	u64 others = (((from_zero & each * 0x7f) + each * (0x80 - 10)) | from_zero) & each * 0x80;
+	u64 digits = (~others & each * 0x80) >> 7;
+
+	return (word & ~(digits * 0xff)) | digits * '0';
+}
+
+/*
+ * The first bytes of a request, without what differs from one request to the next of its endpoint:
+ * digits, and the length that a binary protocol begins with. All 0: not known.
+ */
+static __always_inline void make_shape(u64 shape[REQUEST_SHAPE_WORDS], const u8 *text)
+{
+	__builtin_memcpy(shape, text, REQUEST_SHAPE_WORDS * sizeof(u64));
+	if (!(shape[0] & 0xff00))
+		shape[0] &= ~0xffffffffffULL;
+	for (u32 i = 0; i < REQUEST_SHAPE_WORDS; i++)
+		shape[i] = fold_digits(shape[i]);
+}
+
 /* The shape of a new request; those that were skipped, and were of another, have a record now. */
-static __always_inline bool is_new_shape(struct turn_sock *entry, u64 address, u64 bytes)
+static __always_inline bool is_new_shape(struct turn_sock *entry)
 {
 	u64 shape[REQUEST_SHAPE_WORDS], differs = 0;
 
-	read_shape(shape, bytes);
+	make_shape(shape, entry->next);
 	for (u32 i = 0; i < REQUEST_SHAPE_WORDS; i++)
 		differs |= shape[i] ^ entry->shape[i];
+	differs |= entry->is_plain; /* what is sent does not show what is asked */
 	if (!differs)
 		return false;
 	if (entry->skipped)
-		send_record(entry, address, REQUEST_END_NEXT);
+		send_record(entry->address, REQUEST_END_NEXT);
 	for (u32 i = 0; i < REQUEST_SHAPE_WORDS; i++)
 		entry->shape[i] = shape[i];
+	return true;
+}
+
+/* Who asked has a record of its own, in which this one is a call. */
+static __always_inline bool is_asked(const struct turn_sock *entry, u64 address, u64 bytes)
+{
+	struct request_common *common = request_common();
+	u64 wire;
+
+	if (!common || !common->asked || !bytes) /* of none, it would be the next one's */
+		return false;
+	wire = wire_of_turn(entry, address, bytes);
+	if (!bpf_map_lookup_elem(&request_asked, &wire))
+		return false;
+	bpf_map_delete_elem(&request_asked, &wire);
 	return true;
 }
 
@@ -232,9 +291,10 @@ static __always_inline void choose(struct turn_sock *entry, u64 address, u64 byt
 	entry->is_sampled = 0;
 	if (rate) {
 		entry->is_sampled = is_chosen(rate, now);
-		if (rate->sampled < SHAPES_PER_SECOND && is_new_shape(entry, address, bytes))
+		if (rate->sampled < SHAPES_PER_SECOND && is_new_shape(entry))
 			entry->is_sampled = 1;
-		if (!entry->turn)
+		if ((u32)entry->turn == 1 ||
+		    (!entry->is_sampled && is_asked(entry, address, bytes)))
 			entry->is_sampled = 1;
 		rate->sampled += entry->is_sampled;
 	}
@@ -251,7 +311,7 @@ static __always_inline void end_turn(struct turn_sock *entry, u64 address, u32 e
 	if (entry->end_ns || end != REQUEST_END_RECORDING) /* else it goes on */
 		count_turn(entry, rate, now);
 	if (entry->is_sampled || end != REQUEST_END_NEXT || is_slow(entry))
-		send_record(entry, address, end);
+		send_record(entry->address, end);
 	else
 		entry->skipped++;
 	if (entry->end_ns || end != REQUEST_END_RECORDING)
@@ -259,15 +319,22 @@ static __always_inline void end_turn(struct turn_sock *entry, u64 address, u32 e
 			0; /* else it is answered in the recording's next file, if there is one */
 }
 
+static int h2_settle(struct turn_sock *entry, u32 end);
+
 /* Nothing more comes of this connection. */
-static __always_inline void end_sock(struct turn_sock *entry, u64 address, u32 end)
+__noinline int end_sock(u64 address, u32 end)
 {
-	if (!entry->tgid)
-		return; /* nobody has read it */
+	struct turn_sock *entry = known_sock(address);
+
+	if (!entry || !entry->tgid)
+		return 0; /* nobody has read it */
+	if (entry->h2)
+		h2_settle(entry, end);
 	if (entry->begin_ns)
 		end_turn(entry, address, end, bpf_ktime_get_ns());
 	else
-		send_record(entry, address, end);
+		send_record(address, end);
+	return 0;
 }
 
 #endif

@@ -9,6 +9,12 @@
 #include "context.bpf.h"
 #include "payload.bpf.h"
 #include "record.bpf.h"
+#include "call.bpf.h"
+#include "hand_over.bpf.h"
+#include "tls.bpf.h"
+#include "answer.bpf.h"
+#include "late_send.bpf.h"
+#include "h2.bpf.h"
 
 #define MSG_PEEK_FLAG 2 /* it looked, and left the data there */
 
@@ -22,20 +28,31 @@ static __always_inline void renew_unix(struct turn_sock *entry, struct sock *sk)
 	if (entry->socket == socket)
 		return;
 	if (entry->socket) {
-		end_sock(entry, (u64)sk, REQUEST_END_CLOSED);
+		end_sock(entry->address, REQUEST_END_CLOSED);
 		entry->id = object_mix(bpf_ktime_get_ns(), bpf_get_prandom_u32());
-		entry->begin_ns = entry->ready_ns = entry->turn = entry->skipped = 0;
+		entry->begin_ns = entry->ready_ns = entry->skipped = 0;
+		entry->turn = first_turn();
 		entry->is_untracked = entry->tgid = 0;
 	}
 	entry->socket = socket;
 }
 
-/* The socket, if it serves a process that is followed, or one that is not known yet. */
-static __always_inline struct turn_sock *tracked_sock(struct sock *sk, u32 family, u64 received,
-						      u64 sent)
+/* PASSED_ALL: neither a server's, nor one on which a server makes calls, as most messages of a host
+ * are. */
+static __always_inline u32 passed_of(struct sock *sk, u32 family)
 {
-	struct turn_sock *entry = sock_of(sk, family, received, sent);
+	return family != FAMILY_UNIX ? passed((u64)sk) : PASSED_NOT;
+}
 
+/* The socket, if it serves a process that is followed, or one that is not known yet. */
+static __always_inline struct turn_sock *tracked_sock(struct sock *sk, u32 family, u32 kind,
+						      u64 received, u64 sent)
+{
+	struct turn_sock *entry;
+
+	if (kind != PASSED_NOT)
+		return NULL;
+	entry = sock_of(sk, family, received, sent);
 	if (entry && family == FAMILY_UNIX)
 		renew_unix(entry, sk);
 	return entry && !entry->is_untracked ? entry : NULL;
@@ -52,7 +69,7 @@ int BPF_PROG(requests_ready, const struct sock *socket)
 
 	if (!family)
 		return 0;
-	entry = tracked_sock(sk, family, 0, 0);
+	entry = tracked_sock(sk, family, passed_of(sk, family), 0, 0);
 	if (entry && !entry->ready_ns)
 		entry->ready_ns = bpf_ktime_get_ns();
 	return 0;
@@ -62,21 +79,45 @@ int BPF_PROG(requests_ready, const struct sock *socket)
 static __always_inline void note_error(struct sock *sk, int result)
 {
 	struct turn_sock *entry;
+	struct call_sock *call;
 
 	if (result != -ERROR_RESET && result != -ERROR_TIMEOUT && result != -ERROR_PIPE)
 		return;
 	entry = known_sock((u64)sk);
-	if (entry)
+	if (entry) {
 		entry->error = (u32)-result;
+		return;
+	}
+	call = known_call((u64)sk);
+	if (call)
+		call->error = (u32)-result;
 }
 
 /* --- it is read --- */
 
-static __always_inline void own_sock(struct turn_sock *entry, const struct ledger_task *account)
+/* What a record says of it: what was asked, and what its thread does for it. */
+static __noinline int measure_turn(struct turn_sock *entry, struct ledger_task *account, u64 now)
 {
-	entry->tgid = account->tgid;
-	entry->start_ns = account->start_ns;
-	entry->tid = account->tid;
+	if (!entry || !account)
+		return 0;
+	entry->poll_from = account->poll_ns;
+	entry->poll_ns = entry->poll_own = 0;
+	entry->wait.ns = 0;
+	__builtin_memset(entry->own, 0, sizeof(entry->own));
+	entry->answer_length = 0;
+	__builtin_memcpy(entry->request, entry->next, sizeof(entry->request));
+	entry->request_length = (u16)entry->next_length;
+	entry->is_plain = 0;
+	tls_look(entry, account->tgid);
+	context_measure(account, now);
+	return 0;
+}
+
+/* What is asked, read once: for the shape, and for the name. */
+static __always_inline void read_request(struct turn_sock *entry, u64 bytes)
+{
+	__builtin_memset(entry->next, 0, sizeof(entry->next));
+	entry->next_length = copy_payload(entry->next, REQUEST_BYTES_MAX, bytes);
 }
 
 /* Not inlined, as find_payload() is not. */
@@ -89,23 +130,22 @@ static __noinline int begin_turn(struct turn_sock *entry, struct ledger_task *ac
 		return 0;
 	ready_ns = entry->ready_ns;
 	own_sock(entry, account);
-	choose(entry, address, bytes, now);
 	entry->turn++;
+	read_request(entry, bytes);
+	choose(entry, address, bytes, now);
+	entry->wire = entry->is_measured && bytes ? wire_of_turn(entry, address, bytes) : 0;
+	entry->pool_tid = entry->is_lost = entry->tls = 0;
 	entry->began_ns = ready_ns && ready_ns < now ? ready_ns : now;
 	entry->begin_ns = now;
 	entry->end_ns = entry->received = entry->sent = 0;
+	entry->trace = (struct request_trace){};
 	note_open(account, address, entry->turn);
 	entry->flags = account->request.is_loop ? REQUEST_IS_LOOP : 0;
+	if (!account->request.is_loop) /* it has no other one open */
+		account->request.measured = 0;
 	if (!entry->is_measured)
 		return 0;
-	entry->poll_from = account->poll_ns;
-	entry->poll_ns = entry->poll_own = 0;
-	__builtin_memset(entry->own, 0, sizeof(entry->own));
-	entry->answer_length = 0;
-	__builtin_memset(entry->request, 0, sizeof(entry->request));
-	entry->request_length = copy_payload(entry->request, REQUEST_BYTES_MAX, bytes);
-	context_measure(account, now);
-	return 0;
+	return measure_turn(entry, account, now);
 }
 
 #define REQUEST_SHORT_MAX 16
@@ -118,7 +158,8 @@ static __always_inline void add_payload(struct turn_sock *entry, u64 bytes)
 {
 	u64 there = entry->request_length;
 
-	if (!entry->is_measured || entry->end_ns || !there || there > REQUEST_SHORT_MAX)
+	if (!entry->is_measured || entry->end_ns || !there || there > REQUEST_SHORT_MAX ||
+	    entry->is_plain)
 		return;
 	ledger_at_most(there, REQUEST_SHORT_MAX);
 	entry->request_length =
@@ -130,13 +171,19 @@ static __always_inline int received(struct sock *sk, struct turn_sock *entry, u6
 {
 	struct ledger_task *account = account_of_current();
 	u64 address = (u64)sk, now;
+	u32 untold;
 
 	if (!account) {
 		leave_sock(entry, (u64)sk);
 		return 0;
 	}
 	now = bpf_ktime_get_ns();
+	forget_reply(account);
+	account->request.lent_sock = 0;
 	context_leave(account, now);
+	untold = untold_bytes(entry, address);
+	if (untold)
+		note_untold(entry->address, untold, now);
 	if (entry->begin_ns && entry->end_ns) {
 		entry->pending = (u32)bytes;
 		end_turn(entry, address, REQUEST_END_NEXT, now);
@@ -146,10 +193,14 @@ static __always_inline int received(struct sock *sk, struct turn_sock *entry, u6
 		begin_turn(entry, account, address, bytes, now);
 	else
 		add_payload(entry, bytes);
-	if (entry->tid != account->tid)
+	if (entry->tid != account->tid) { /* two threads read it */
 		entry->flags |= REQUEST_IS_HANDED_OVER;
-	else
+		entry->is_lost = 1;
+	} else {
 		context_enter(account, entry, address);
+	}
+	note_read(account, address, entry->turn);
+	tls_received(account, address, entry->turn);
 	entry->received += bytes;
 	entry->in.in_turns += bytes;
 	/* What is left there was ready by now, at the latest. */
@@ -162,63 +213,49 @@ static __always_inline int received(struct sock *sk, struct turn_sock *entry, u6
 SEC("?tp_btf/sock_recv_length")
 int BPF_PROG(requests_receive, struct sock *sk, int result, int flags)
 {
-	u32 family = family_of_interest(sk);
+	u32 family = family_of_interest(sk), kind;
 	struct turn_sock *entry;
 
 	if (result < 0)
 		note_error(sk, result);
-	if (result <= 0 || (flags & MSG_PEEK_FLAG) || !family)
+	if (result < 0 || (flags & MSG_PEEK_FLAG) || !family)
 		return 0;
-	entry = tracked_sock(sk, family, (u64)result, 0);
-	return entry ? received(sk, entry, (u64)result) : 0;
+	if (!result) {
+		call_closed(sk, family);
+		return 0;
+	}
+	kind = passed_of(sk, family);
+	if (kind == PASSED_ALL)
+		return 0;
+	entry = tracked_sock(sk, family, kind, (u64)result, 0);
+	if (entry && h2_is_received(entry, family, (u64)result)) {
+		bpf_tail_call(ctx, &request_h2_receive, 0);
+		h2_refuse(entry);
+	}
+	if (entry)
+		return received(sk, entry, (u64)result);
+	tls_received_other((u64)sk);
+	return call_received(sk, family, (u64)result);
+}
+
+/* Called, where it is a connection of HTTP/2. */
+SEC("?tp_btf/sock_recv_length")
+int BPF_PROG(requests_h2_received, struct sock *sk, int result, int flags)
+{
+	u64 address = (u64)sk;
+	struct turn_sock *entry = bpf_map_lookup_elem(&request_tcp, &address);
+
+	if (!entry || !entry->h2 || result <= 0 || (flags & MSG_PEEK_FLAG))
+		return 0;
+	h2_message(entry, sk, (u64)result, false);
+	entry->ready_ns = sk->sk_receive_queue.qlen ? bpf_ktime_get_ns() : 0;
+	return 0;
 }
 
 /* --- it is answered --- */
 
-#define CONTINUE_LEAST 25 /* "HTTP/1.1 100 Continue" and two ends of lines ... */
-#define CONTINUE_MOST  48 /* ... and, from a JDK, "Content-Length: 0" */
-#define CONTINUE_HEAD  16
-
-/* "Go on": the request's body is still to come, and its answer. Only what has its length is looked
- * at.
- */
-static __always_inline bool is_continue(u64 bytes)
-{
-	u8 head[CONTINUE_HEAD] = {};
-
-	return bytes >= CONTINUE_LEAST && bytes <= CONTINUE_MOST &&
-	       copy_payload(head, CONTINUE_HEAD, bytes) == CONTINUE_HEAD && head[0] == 'H' &&
-	       head[5] == '1' && head[7] == '1' && head[8] == ' ' && head[9] == '1' &&
-	       head[10] == '0' && head[11] == '0' && head[12] == ' ';
-}
-
-static __always_inline void answer(struct turn_sock *entry, struct ledger_task *account,
-				   u64 address, u64 bytes)
-{
-	u64 now = bpf_ktime_get_ns();
-
-	if (!entry->sent && is_continue(bytes)) {
-		entry->out.in_turns += bytes;
-		return;
-	}
-	if (!entry->sent && entry->is_measured)
-		entry->answer_length = copy_payload(entry->answer, ANSWER_BYTES_MAX, bytes);
-	if (entry->tid != account->tid) {
-		entry->flags |= REQUEST_IS_HANDED_OVER;
-	} else {
-		context_answer(account, entry, address, now);
-		if (account->poll_ns > entry->poll_from) /* else its account began anew */
-			entry->poll_ns = account->poll_ns - entry->poll_from;
-		if (account->request.is_loop)
-			entry->flags |= REQUEST_IS_LOOP;
-	}
-	entry->flags |= REQUEST_IS_ANSWERED;
-	entry->end_ns = now;
-	entry->sent += bytes;
-	entry->out.in_turns += bytes;
-}
-
-static __always_inline int sent(struct sock *sk, struct turn_sock *entry, u64 bytes)
+/* So many bytes of as many as are there: before 6.3 how many is not known yet, and 0. */
+static __always_inline int sent(struct sock *sk, struct turn_sock *entry, u64 bytes, u64 there)
 {
 	struct ledger_task *account = account_of_current();
 
@@ -226,8 +263,10 @@ static __always_inline int sent(struct sock *sk, struct turn_sock *entry, u64 by
 		leave_sock(entry, (u64)sk);
 		return 0;
 	}
+	if (is_late(entry, account, bytes))
+		return 0;
 	if (entry->begin_ns) {
-		answer(entry, account, (u64)sk, bytes);
+		answer(entry, account, (u64)sk, bytes, there);
 		return 0;
 	}
 	if (!entry->tgid)
@@ -239,62 +278,81 @@ static __always_inline int sent(struct sock *sk, struct turn_sock *entry, u64 by
 SEC("?tp_btf/sock_send_length")
 int BPF_PROG(requests_send, struct sock *sk, int result, int flags)
 {
-	u32 family = family_of_interest(sk);
+	u32 family = family_of_interest(sk), kind;
 	struct turn_sock *entry;
 
 	if (result < 0)
 		note_error(sk, result);
 	if (result <= 0 || !family)
 		return 0;
-	entry = tracked_sock(sk, family, 0, (u64)result);
-	return entry ? sent(sk, entry, (u64)result) : 0;
+	kind = passed_of(sk, family);
+	if (kind == PASSED_ALL)
+		return 0;
+	entry = tracked_sock(sk, family, kind, 0, (u64)result);
+	if (entry && entry->h2)
+		bpf_tail_call(ctx, &request_h2_send, 0);
+	return entry ? sent(sk, entry, (u64)result, (u64)result)
+		     : call_sent(sk, family, (u64)result);
 }
 
-/* --- before 6.3 there are no such tracepoints --- */
-
-/* A new one: what it has sent nothing for yet is its first request, all of it. */
-static __always_inline u32 first_bytes(struct turn_sock *entry)
+SEC("?tp_btf/sock_send_length")
+int BPF_PROG(requests_h2_sent, struct sock *sk, int result, int flags)
 {
-	if (entry->tgid || !entry->moved_in)
-		return 0;
-	if (entry->moved_out)
-		return 1; /* of what was read before the rest */
-	entry->in.before = 0;
-	return (u32)entry->moved_in;
+	u64 address = (u64)sk;
+	struct turn_sock *entry = bpf_map_lookup_elem(&request_tcp, &address);
+
+	if (entry && entry->h2 && result > 0)
+		h2_message(entry, sk, (u64)result, true);
+	return 0;
 }
 
-/* After data was copied to who reads: how far, the socket says. */
-SEC("?tp_btf/tcp_rcv_space_adjust")
-int BPF_PROG(requests_receive_copy, struct sock *sk)
+/* --- who works for it --- */
+
+SEC("?tp_btf/inet_sock_set_state")
+int BPF_PROG(requests_connect, const struct sock *socket, int old_state, int new_state)
 {
-	u32 family = family_of_interest(sk), read_seq, bytes;
-	struct turn_sock *entry;
+	struct ledger_task *account;
+	struct call_sock *call;
+	u64 owner_sock;
+	struct turn_sock *owner;
 
-	if (!family || family == FAMILY_UNIX)
+	if (new_state != TCP_SYN_SENT)
 		return 0;
-	entry = sock_of(sk, family, 1, 0);
-	if (!entry)
+	account = account_of_current();
+	if (!account || !has_to_lend(account))
 		return 0;
-	read_seq = BPF_CORE_READ((struct tcp_sock *)sk, copied_seq);
-	bytes = read_seq - entry->read_seq;
-	if (!bytes)
-		bytes = first_bytes(entry);
-	entry->read_seq = read_seq;
-	return bytes && bytes < 1U << 31 ? received(sk, entry, bytes) : 0;
+	owner = owner_of(account, &owner_sock);
+	if (!owner)
+		return 0;
+	call = make_call((struct sock *)socket);
+	if (!call)
+		return 0; /* counted */
+	call->opened_for_sock = owner_sock;
+	call->opened_for_turn = owner->turn;
+	note_doubts(call, account, owner_sock);
+	note_send(account);
+	return 0;
 }
 
-/* How much of it will be taken is not known yet. */
-SEC("?kprobe")
-int requests_send_begin(struct pt_regs *ctx)
+SEC("?tp_btf/sched_waking")
+int BPF_PROG(requests_wake, struct task_struct *task)
 {
-	struct sock *sk = (struct sock *)PT_REGS_PARM1(ctx);
-	struct turn_sock *entry = sock_of(sk, FAMILY_INET, 0, 0);
+	struct ledger_task *account, *woken;
 
-	if (!entry || !PT_REGS_PARM3(ctx))
+	if ((u32)task->tgid != bpf_get_current_pid_tgid() >> 32)
 		return 0;
-	entry->is_coarse = 1;
-	return sent(sk, entry, 0);
+	account = account_of_current();
+	if (!account || !has_to_lend(account) || !is_by_thread())
+		return 0;
+	woken = account_of(task);
+	if (woken && woken != account)
+		lend(account, woken, bpf_ktime_get_ns());
+	return 0;
 }
+
+#include "tls_probes.bpf.h"
+
+#include "classic.bpf.h"
 
 /* --- it closes --- */
 
@@ -310,73 +368,22 @@ int BPF_PROG(requests_close, struct sock *sk)
 {
 	u64 address = (u64)sk;
 	struct turn_sock *entry = bpf_map_lookup_elem(&request_tcp, &address);
+	struct call_sock *call;
 
 	clear_passed(address);
-	if (!entry)
+	if (!entry) {
+		call = bpf_map_lookup_elem(&request_calls, &address);
+		if (!call)
+			return 0;
+		outlive_connection(call, address);
+		end_call(call, end_of(call->error ? call->error : (u32)sk->sk_err));
+		send_unlinked(call);
+		bpf_map_delete_elem(&request_calls, &address);
 		return 0;
-	end_sock(entry, address, end_of(entry->error ? entry->error : (u32)sk->sk_err));
+	}
+	end_sock(entry->address, end_of(entry->error ? entry->error : (u32)sk->sk_err));
 	bpf_map_delete_elem(&request_tcp, &address);
 	return 0;
 }
 
-/* --- at the start: before it, nobody was followed, and no listener known --- */
-
-SEC("?iter/bpf_map_elem")
-int requests_begin(struct bpf_iter__bpf_map_elem *ctx)
-{
-	u64 *passed = ctx->value;
-
-	if (passed)
-		*passed = 0;
-	return 0;
-}
-
-SEC("?iter/bpf_map_elem")
-int requests_begin_unix(struct bpf_iter__bpf_map_elem *ctx)
-{
-	struct turn_sock *entry = ctx->value;
-
-	if (entry)
-		entry->is_untracked = 0;
-	return 0;
-}
-
-/* --- at the end of each window --- */
-
-static __always_inline bool is_last(void)
-{
-	struct live_config *live = live_config();
-
-	return live && live->all_rows == ALL_ROWS_LAST;
-}
-
-SEC("?iter/bpf_map_elem")
-int requests_tcp_rows(struct bpf_iter__bpf_map_elem *ctx)
-{
-	struct turn_sock *entry = ctx->value;
-	u64 *address = ctx->key;
-
-	if (address && entry && is_last())
-		end_sock(entry, *address, REQUEST_END_RECORDING);
-	return 0;
-}
-
-/* Those that were closed since the last window are told now: no hook did. */
-SEC("?iter/bpf_map_elem")
-int requests_unix_rows(struct bpf_iter__bpf_map_elem *ctx)
-{
-	struct turn_sock *entry = ctx->value;
-	u64 *address = ctx->key;
-	struct sock *sk;
-
-	if (!address || !entry || entry->is_untracked || !entry->socket)
-		return 0;
-	sk = (struct sock *)*address;
-	if ((u64)BPF_CORE_READ(sk, sk_socket) != entry->socket) {
-		end_sock(entry, *address, REQUEST_END_CLOSED);
-		entry->socket = 0; /* once */
-	} else if (is_last()) {
-		end_sock(entry, *address, REQUEST_END_RECORDING);
-	}
-	return 0;
-}
+#include "rows.bpf.h"

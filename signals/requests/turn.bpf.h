@@ -6,16 +6,26 @@
 #ifndef DWELL_REQUESTS_TURN_BPF_H
 #define DWELL_REQUESTS_TURN_BPF_H
 
+#include "passed.bpf.h"
 #include "series.h"
 
 #define REQUEST_TCP_MAX	 16384
 #define REQUEST_UNIX_MAX 4096
+#define CALL_ASKED_MAX	 8192
 
 #define REQUEST_SHAPE_WORDS 4
+
+/* What a TLS library made of a turn. */
+enum tls_seen {
+	TLS_SEEN_NOT,
+	TLS_SEEN_BARE,	/* it was read, and there was no data in it so far */
+	TLS_SEEN_PLAIN, /* data came out of it */
+};
 
 struct turn_sock {
 	u64 id;
 	u64 object;   /* of the listener */
+	u64 address;  /* of its struct sock: its key, as a number that functions take */
 	u64 socket;   /* address of its struct socket: a Unix socket that lost it was closed */
 	u64 ready_ns; /* data came that was not read yet; 0: none did */
 	u64 start_ns; /* with tgid, the process that serves it */
@@ -24,10 +34,13 @@ struct turn_sock {
 	u32 error;	  /* that a receive or a send ended with; 0: none */
 	u32 is_coarse;	  /* how much was sent is known by its sequence number only */
 	u16 port;
-	u16 family;
+	u16 client_port;
+	u32 family;
+	u32 pool_tid; /* the thread that answers what another one has read; 0: none does */
 
 	/* The turn. */
-	u64 turn;      /* counts them; it is open if begin_ns is set */
+	u64 turn;      /* its number, see first_turn(); it is open if begin_ns is set */
+	u64 wire;      /* names what was asked at both ends of the connection; 0: not known */
 	u64 began_ns;  /* ready */
 	u64 begin_ns;  /* received; 0: no turn is open */
 	u64 end_ns;    /* last send; 0: none yet */
@@ -40,7 +53,15 @@ struct turn_sock {
 	u16 request_length, answer_length; /* of the last one that is measured */
 	u8 is_sampled;			   /* it gets a record */
 	u8 is_measured;			   /* it has all that a record says, should it get one */
-	u8 unused[6];
+	u8 is_lost;			   /* of what is done for it, some is not known to be */
+	u8 tls;				   /* enum tls_seen: what a TLS library made of it */
+	u8 is_plain;			   /* request[] is what was in TLS records */
+	u8 h2_tries;			   /* it was looked at so often whether it speaks HTTP/2 */
+	u8 unused[2];
+
+	u64 tls_ssl; /* the connection, as the TLS library has it; of which there was data; 0: none
+		      */
+	u64 h2;	     /* it speaks HTTP/2: key of its struct h2_sock; 0: not known to, turns count */
 
 	/* Since the last record. */
 	u64 skipped; /* turns without one */
@@ -52,10 +73,19 @@ struct turn_sock {
 	u32 copied_seq, write_seq; /* when moved_in and moved_out were made */
 	u32 read_seq;		   /* as copied_seq, for who learns only by it how much was read */
 	u32 pending;		   /* bytes that are just being read, for the next turn */
+	u32 told_seq;	/* of the first byte after what hooks have told of what was sent */
+	u32 late_bytes; /* sent for turns that are over, and the hook has still to tell */
+	u64 late_ns;	/* when it was seen that there are such */
 
+	struct request_wait wait;	/* the longest of own[] whose stack is known */
+	struct request_trace trace;	/* of the turn: published when it was answered */
 	u64 shape[REQUEST_SHAPE_WORDS]; /* of the request of the last turn, and those skipped */
 	u8 request[REQUEST_BYTES_MAX];
 	u8 answer[ANSWER_BYTES_MAX];
+
+	/* What has just been received, until it is known whether it becomes request[]. */
+	u8 next[REQUEST_BYTES_MAX] __attribute__((aligned(8)));
+	u64 next_length;
 };
 
 /* Prepared in advance: places are taken in interrupts. */
@@ -82,50 +112,22 @@ struct {
 	__type(value, struct turn_sock);
 } request_empty SEC(".maps");
 
-/*
- * Addresses of TCP sockets that are not tracked, clients mostly: a cache in which a hash chooses
- * the slot. Each message of the host asks, and a load is cheaper than to judge the socket again.
- */
-#define REQUEST_PASSED_BITS 14
-
+/* Calls of requests that have a record: who answers them gives them one, too. */
 struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << REQUEST_PASSED_BITS);
-	__type(key, u32);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CALL_ASKED_MAX);
+	__type(key, u64); /* wire */
 	__type(value, u64);
-} request_passed SEC(".maps");
+} request_asked SEC(".maps");
 
-static __always_inline u64 *passed_place(u64 address)
+/*
+ * Turns of a connection are counted in the lower half of their number. The upper one is at random:
+ * where a socket and a turn of it are remembered, another socket at that address is not taken for
+ * it.
+ */
+static __always_inline u64 first_turn(void)
 {
-	u32 place;
-
-	/* Half of an address is a number to the verifier: one that it lets us count with. */
-	__asm__ volatile("%0 = %1" : "=w"(place) : "w"((u32)address));
-	place = place * 0x9e3779b1U >> (32 - REQUEST_PASSED_BITS);
-	return bpf_map_lookup_elem(&request_passed, &place);
-}
-
-static __always_inline bool is_passed(u64 address)
-{
-	u64 *place = passed_place(address);
-
-	return place && *place == address;
-}
-
-static __always_inline void set_passed(u64 address)
-{
-	u64 *place = passed_place(address);
-
-	if (place)
-		*place = address;
-}
-
-static __always_inline void clear_passed(u64 address)
-{
-	u64 *place = passed_place(address);
-
-	if (place && *place == address)
-		*place = 0;
+	return (u64)(bpf_get_prandom_u32() | 1) << 32;
 }
 
 static __always_inline struct turn_sock *known_sock_of(u64 address, u32 family)
@@ -210,22 +212,25 @@ static __always_inline u64 address_as_number(struct sock *sk)
 	return number;
 }
 
-/* A stream socket that serves, and is seen for the first time. NULL: it is none. */
-static __noinline struct turn_sock *make_sock(struct sock *sk, u64 received, u64 sent)
+/*
+ * Functions that are not static are verified once, and not for each way that leads to them: what is
+ * done rarely is in such, so that the rest stays small. They take no pointers.
+ */
+
+/* A stream socket that serves, and is seen for the first time. False: it is none. */
+__noinline int make_sock(u64 address, u64 received, u64 sent)
 {
-	u64 address = (u64)sk, found = socket_judge(address_as_number(sk));
+	struct sock *sk = (struct sock *)address;
+	u64 found = socket_judge(address);
 	u32 family = BPF_CORE_READ(sk, __sk_common.skc_family), zero = 0;
 	struct turn_sock *entry, *empty;
 	long err;
 
-	if (!(found & SOCKET_SERVED) || !(found & SOCKET_STREAM)) {
-		if (family != FAMILY_UNIX)
-			set_passed(address);
-		return NULL;
-	}
+	if (!(found & SOCKET_SERVED) || !(found & SOCKET_STREAM))
+		return false; /* it may make calls: who sends on it knows */
 	empty = bpf_map_lookup_elem(&request_empty, &zero);
 	if (!empty)
-		return NULL;
+		return false;
 	if (family == FAMILY_UNIX)
 		err = bpf_map_update_elem(&request_unix, &address, empty, BPF_NOEXIST);
 	else
@@ -233,20 +238,23 @@ static __noinline struct turn_sock *make_sock(struct sock *sk, u64 received, u64
 	entry = known_sock(address);
 	if (!entry) {
 		EMIT_LOSE(REQUESTS, no_room);
-		set_passed(address); /* so that it is counted once */
-		return NULL;
+		set_passed(address, PASSED_ALL); /* so that it is counted once */
+		return false;
 	}
 	if (err)
-		return entry; /* another CPU was first */
+		return true; /* another CPU was first */
 	entry->id = object_mix(bpf_ktime_get_ns(), bpf_get_prandom_u32());
-	entry->family = (u16)family;
+	entry->turn = first_turn();
+	entry->address = address;
+	entry->family = family;
 	entry->socket = (u64)BPF_CORE_READ(sk, sk_socket);
 	if (family != FAMILY_UNIX) {
 		entry->port = BPF_CORE_READ(sk, __sk_common.skc_num);
+		entry->client_port = __builtin_bswap16(BPF_CORE_READ(sk, __sk_common.skc_dport));
 		entry->object = object_id_of_port(entry->port, family);
 	}
 	note_before(entry, sk, received, sent);
-	return entry;
+	return true;
 }
 
 /* Its family; 0: it is no stream of those that have requests, or it listens. */
@@ -267,12 +275,89 @@ static __always_inline u32 family_of_interest(const struct sock *sk)
 static __always_inline struct turn_sock *sock_of(struct sock *sk, u32 family, u64 received,
 						 u64 sent)
 {
-	struct turn_sock *entry;
+	struct turn_sock *entry = known_sock_of((u64)sk, family);
 
-	if (is_passed((u64)sk))
-		return NULL;
-	entry = known_sock_of((u64)sk, family);
-	return entry ? entry : make_sock(sk, received, sent);
+	if (entry || !make_sock(address_as_number(sk), received, sent))
+		return entry;
+	return known_sock_of((u64)sk, family);
+}
+
+/* The turn, if it is still the one under way on its socket. */
+static __always_inline struct turn_sock *open_turn(u64 address, u64 turn)
+{
+	struct turn_sock *entry = address ? known_sock(address) : NULL;
+
+	return entry && entry->begin_ns && entry->turn == turn ? entry : NULL;
+}
+
+/* As open_turn(), if nobody has begun to answer it. */
+static __always_inline struct turn_sock *unanswered_turn(u64 address, u64 turn)
+{
+	struct turn_sock *entry = open_turn(address, turn);
+
+	return entry && !entry->end_ns ? entry : NULL;
+}
+
+/* --- the same at both ends of a connection --- */
+
+/*
+ * By what was sent before it: TCP numbers each byte, and both ends have the number. Without the
+ * server's port: where the host translates addresses, its client knows another one.
+ */
+static __always_inline u64 wire_of_tcp(u32 client_port, u32 first_seq)
+{
+	u64 wire = object_mix(client_port, first_seq);
+
+	return wire ? wire : 1;
+}
+
+/* By the server's socket, and how many turns it has had. */
+static __always_inline u64 wire_of_unix(const struct turn_sock *entry, u64 turn)
+{
+	return object_mix(entry->id, turn);
+}
+
+/* The number of the byte after the last one that was received: a FIN has a number, too. */
+static __always_inline u32 received_seq(struct sock *sk)
+{
+	struct tcp_sock *tcp = (struct tcp_sock *)sk;
+	u32 copied_seq = BPF_CORE_READ(tcp, copied_seq);
+
+	if (BPF_CORE_READ(sk, __sk_common.skc_flags) & SOCK_DONE_FLAG &&
+	    copied_seq == BPF_CORE_READ(tcp, rcv_nxt))
+		copied_seq--;
+	return copied_seq;
+}
+
+/* Of a turn that begins with these bytes, which have just been received. */
+static __always_inline u64 wire_of_turn(const struct turn_sock *entry, u64 address, u64 bytes)
+{
+	if (entry->family == FAMILY_UNIX)
+		return wire_of_unix(entry, entry->turn);
+	return wire_of_tcp(entry->client_port, received_seq((struct sock *)address) - (u32)bytes);
+}
+
+/*
+ * What the process has mapped is looked at: whether it publishes trace contexts, or has a TLS
+ * library. Not inlined: what it needs of the stack is free again when it returns.
+ */
+static __noinline int ask_for_files(u32 tgid)
+{
+	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
+
+	if (!process || !process->generation)
+		unwind_ask(tgid, process);
+	return 0;
+}
+
+/* Who reads it serves it. */
+static __always_inline void own_sock(struct turn_sock *entry, const struct ledger_task *account)
+{
+	if (entry->tgid != account->tgid && note_serving(account->tgid))
+		ask_for_files(account->tgid);
+	entry->tgid = account->tgid;
+	entry->start_ns = account->start_ns;
+	entry->tid = account->tid;
 }
 
 /* Nobody who is followed reads it. */
@@ -284,7 +369,7 @@ static __always_inline void leave_sock(struct turn_sock *entry, u64 address)
 		entry->is_untracked = 1;
 		return;
 	}
-	set_passed(address);
+	set_passed(address, PASSED_ALL);
 	bpf_map_delete_elem(&request_tcp, &address);
 }
 

@@ -171,6 +171,19 @@ static __always_inline void send_block(struct task_struct *task, const struct le
 	EMIT_SUBMIT(rec);
 }
 
+/* For the request that the thread works for: its longest wait is shown with its stack. */
+static __always_inline void note_longest(struct ledger_task *account, u64 ns, u64 key, u32 stop)
+{
+	struct request_wait *wait = &account->request.wait;
+
+	if (!key || !account->request.measured || ns <= wait->ns)
+		return;
+	wait->ns = ns;
+	wait->stack = key;
+	wait->state = account->over.block_state;
+	wait->stop = stop;
+}
+
 /*
  * Runs after each switch: so what the ledger has left in the CPU's own account is looked at first,
  * and the thread's only if its stack is taken. Where a switch was missed, that is of another
@@ -196,6 +209,7 @@ static __always_inline int resume(void *ctx)
 	if (weight_ns) {
 		key = take_block(ctx, account, &stop);
 		send_block(current_task(), account, ns, weight_ns, key, stop);
+		note_longest(account, ns, key, stop);
 	}
 	if (SIGNAL_IS_ON(LOCKS))
 		lock_count_stacks(current_task(), account, ns, weight_ns, key);
@@ -230,10 +244,13 @@ static __always_inline void enter_block(void *ctx, struct ledger_task *account)
 
 static __always_inline void leave_block(struct task_struct *task, struct ledger_task *account)
 {
-	if (account->block_ns && account->out_weight)
+	if (account->block_ns && account->out_weight) {
 		send_block(task, account, account->block_ns,
 			   weigh(account->block_ns, account->out_weight), account->out_stack,
 			   (u32)account->out_stop);
+		note_longest(account, account->block_ns, account->out_stack,
+			     (u32)account->out_stop);
+	}
 	if (SIGNAL_IS_ON(LOCKS))
 		lock_count_stacks(
 			task, account, account->block_ns,

@@ -183,7 +183,7 @@ static __noinline int name_object(u64 id, struct sock *sk, enum name_of whose)
 	rec = EMIT_RESERVE(OBJECT, object, current_task());
 	if (!rec)
 		return 0; /* counted; the next one tries again */
-	__builtin_memset((void *)rec + sizeof(rec->hdr), 0, sizeof(*rec) - sizeof(rec->hdr));
+	EMIT_CLEAR(rec);
 	rec->object = id;
 	rec->kind = OBJECT_TCP;
 	rec->family = BPF_CORE_READ(sk, __sk_common.skc_family);
@@ -302,7 +302,7 @@ static __always_inline void fill_numbers(struct rec_tcp *rec, struct sock *sk)
 static __always_inline void fill_conn(struct rec_tcp *rec, const struct tcp_conn *conn,
 				      struct sock *sk, u64 end_ns)
 {
-	__builtin_memset((void *)rec + sizeof(rec->hdr), 0, sizeof(*rec) - sizeof(rec->hdr));
+	EMIT_CLEAR(rec);
 	rec->hdr.tgid = conn->tgid;
 	rec->hdr.start_ns = conn->start_ns;
 	rec->hdr.tid = 0;

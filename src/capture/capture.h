@@ -17,12 +17,13 @@
 #include "../model/probe.h"
 #include "../model/queue.h"
 
-#define CAPTURE_PROBES_MAX	128
+#define CAPTURE_PROBES_MAX	192
 #define CAPTURE_LOAD_ROUNDS_MAX 16
 #define CAPTURE_MAP_NAME_BYTES	32
 #define CAPTURE_PLACES_MAX	16 /* of one deferred probe, in one file */
 #define CAPTURE_DRAIN_NS	(2 * 1000000000ULL)
 
+struct thread_context;
 struct unwind_process;
 struct unwind_request;
 
@@ -196,6 +197,9 @@ int capture_take_requests(struct capture *capture,
 /* Where the mappings of a process are, from now on: 0 or -errno. */
 int capture_set_process(const struct capture *capture, u32 tgid,
 			const struct unwind_process *process);
+/* Where it publishes trace contexts, if anybody wants to know; of kind 0: nowhere. */
+void capture_set_context(const struct capture *capture, u32 tgid,
+			 const struct thread_context *context);
 void capture_forget_process(const struct capture *capture, u32 tgid);
 void capture_forget_processes(const struct capture *capture); /* all of them */
 

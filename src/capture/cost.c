@@ -157,7 +157,7 @@ static u64 resident_bytes(pid_t pid)
 	return pages * (u64)sysconf(_SC_PAGESIZE);
 }
 
-void cost_read_programs(const struct capture *capture, struct cost *ret_cost)
+static void read_programs(const struct capture *capture, struct cost *ret_cost)
 {
 	*ret_cost = (struct cost){0};
 	for (int i = 0; i < CAPTURE_SOURCES_MAX; i++) {
@@ -174,7 +174,7 @@ int cost_read(const struct capture *capture, struct cost *ret_cost)
 {
 	struct cost cost;
 
-	cost_read_programs(capture, &cost);
+	read_programs(capture, &cost);
 	for (int i = 0; i < CAPTURE_SOURCES_MAX; i++) {
 		struct bpf_object *object = capture->objects[i];
 		struct bpf_map *map;

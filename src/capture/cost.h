@@ -28,9 +28,6 @@ void cost_unknown_reason(int err, char *text, size_t size);
 /* The kernel's memory for what one thread has in task storage, about; 0: there is none. */
 u64 cost_thread_bytes(const struct capture *capture);
 
-/* The first four: what all programs cost, each since it was loaded, while stats were on. */
-void cost_read_programs(const struct capture *capture, struct cost *ret_cost);
-
 int cost_read(const struct capture *capture, struct cost *ret_cost);
 
 /* What one probe of the capture cost, while stats were on. */

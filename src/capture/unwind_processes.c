@@ -6,8 +6,11 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <string.h>
 
+#include "../../abi/thread_context.h"
 #include "../../abi/unwind.h"
+#include "../base/log.h"
 #include "internal.h"
 
 /* The kernel side wrote it, but the ring is in memory that we can only read: no need to doubt. */
@@ -99,11 +102,34 @@ int capture_set_process(const struct capture *capture, u32 tgid,
 	return bpf_map_update_elem(fd, &tgid, process, BPF_ANY) ? -errno : 0;
 }
 
+/* There are few that do: the kernel side looks for them only once there is one. */
+void capture_set_context(const struct capture *capture, u32 tgid,
+			 const struct thread_context *context)
+{
+	int fd = capture_map_fd(capture, "thread_contexts"),
+	    any_fd = capture_map_fd(capture, "thread_contexts_any");
+	u32 zero = 0, yes = 1;
+
+	if (fd < 0)
+		return;
+	if (!context->kind) {
+		bpf_map_delete_elem(fd, &tgid);
+		return;
+	}
+	if (bpf_map_update_elem(fd, &tgid, context, BPF_ANY)) {
+		log_verbose("process %u publishes trace contexts, which are not read: %s", tgid,
+			    strerror(errno));
+		return;
+	}
+	bpf_map_update_elem(any_fd, &zero, &yes, BPF_ANY);
+}
+
 void capture_forget_process(const struct capture *capture, u32 tgid)
 {
 	int fd = capture_map_fd(capture, "unwind_processes");
 
 	forget_range(capture, tgid);
+	capture_set_context(capture, tgid, &(struct thread_context){0});
 	if (fd >= 0)
 		bpf_map_delete_elem(fd, &tgid);
 }

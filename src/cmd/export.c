@@ -30,8 +30,8 @@ static const char usage[] =
 static const char usage_options[] =
 	"  -o, --output FILE    write to FILE; - is stdout\n"
 	"  --to URL             send it to the receiver of OTLP at URL instead, such as\n"
-	"                       http://127.0.0.1:4318; -f otlp sends profiles and\n"
-	"                       metrics\n"
+	"                       http://127.0.0.1:4318; -f otlp sends profiles,\n"
+	"                       metrics and traces\n"
 	"  --kind KIND          export samples of this kind only: cpu or blocked\n"
 	"  --state STATE        export this state only: cpu.user, or blocked for all\n"
 	"                       states that begin so\n"
@@ -143,8 +143,8 @@ static int check_choice(const struct options *options)
 	else if (options->to && exporter && !exporter->post_path)
 		log_error("%s is no format that is sent: --to takes -f " OTLP, exporter->name);
 	else if (!options->to && options->is_family)
-		log_error("-f " OTLP " is sent, with --to URL; in files it is -f otlp_profiles and "
-			  "-f otlp_metrics");
+		log_error("-f " OTLP " is sent, with --to URL; in files it is -f otlp_profiles, "
+			  "-f otlp_metrics and -f otlp_traces");
 	else if (options->to && options->output)
 		log_error("an export is either sent (--to) or written (-o)");
 	else

@@ -253,6 +253,15 @@ static int post_without_privileges(const struct export_request *request,
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
 }
 
+/* Gzip of nothing: it ends with how many bytes there were. */
+static bool is_empty(const char *body, size_t size)
+{
+	static const char nothing[4];
+
+	return size >= sizeof(nothing) &&
+	       !memcmp(body + size - sizeof(nothing), nothing, sizeof(nothing));
+}
+
 static int send_body(const struct export_request *request, const struct export_target *target,
 		     int fd)
 {
@@ -271,7 +280,13 @@ static int send_body(const struct export_request *request, const struct export_t
 		log_error("cannot send %s: %s", request->exporter->name, strerror(errno));
 		return EXIT_FAILED;
 	}
-	status = post_without_privileges(request, target, body, (size_t)st.st_size);
+	if (is_empty(body, (size_t)st.st_size)) {
+		log_info("%s: not sent, as the session has nothing for it",
+			 request->exporter->name);
+		status = EXIT_OK;
+	} else {
+		status = post_without_privileges(request, target, body, (size_t)st.st_size);
+	}
 	munmap(body, (size_t)st.st_size);
 	return status;
 }

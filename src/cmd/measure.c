@@ -50,6 +50,7 @@ static const struct {
 	{MEASURE_MIN_BLOCK, "1ms"},
 	{MEASURE_UNWIND_ROWS, UNWIND_ROWS_DEFAULT_TEXT},
 	{MEASURE_SLOW, "10ms"},
+	{MEASURE_SERVER_MODEL, "auto"},
 	{MEASURE_PAIR_LIMIT, "5s"},
 	{MEASURE_ALLOC_EVERY, "512K"},
 };
@@ -258,6 +259,18 @@ static int take_alloc_option(struct engine_options *options, int option, const c
 	}
 }
 
+static int take_server_model(struct engine_options *options, const char *value)
+{
+	for (u64 model = 0; model < SERVER_MODEL_COUNT; model++) {
+		if (strcmp(value, server_model_names[model]) != 0)
+			continue;
+		options->signals.server_model = model;
+		return 0;
+	}
+	log_error("--server-model is auto, thread or loop, not '%s'", value);
+	return -EINVAL;
+}
+
 static int take_signal_option(struct engine_options *options, int option, const char *value)
 {
 	switch (option) {
@@ -268,6 +281,8 @@ static int take_signal_option(struct engine_options *options, int option, const 
 	case MEASURE_PAIR_LIMIT:
 		return take_time("--pair-limit", value, PAIR_LIMIT_MAX,
 				 &options->signals.pair_limit_ns);
+	case MEASURE_SERVER_MODEL:
+		return take_server_model(options, value);
 	case MEASURE_STACKS:
 		return take_stacks(options, value);
 	default:

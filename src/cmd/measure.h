@@ -25,6 +25,7 @@ enum measure_option {
 	MEASURE_SEED,
 	MEASURE_UNWIND_ROWS,
 	MEASURE_SLOW,
+	MEASURE_SERVER_MODEL,
 	MEASURE_PAIR_LIMIT,
 	MEASURE_STACKS,
 	MEASURE_ALLOC_EVERY,
@@ -51,6 +52,7 @@ enum measure_option {
 		{"signals", required_argument, NULL, MEASURE_SIGNALS},                             \
 		{"slow", required_argument, NULL, MEASURE_SLOW},                                   \
 		{"pair-limit", required_argument, NULL, MEASURE_PAIR_LIMIT},                       \
+		{"server-model", required_argument, NULL, MEASURE_SERVER_MODEL},                   \
 		{"stacks", required_argument, NULL, MEASURE_STACKS},                               \
 		{"alloc-every", required_argument, NULL, MEASURE_ALLOC_EVERY},                     \
 		{"kernel", optional_argument, NULL, MEASURE_KERNEL},                               \
@@ -81,12 +83,15 @@ enum measure_option {
 	"  --slow TIME          list each event of a signal that takes at least TIME\n"            \
 	"                       (default 10ms; 0: none)\n"                                         \
 	"  --pair-limit TIME    drop an unmatched start after TIME (default 5s; 0: never)\n"       \
+	"  --server-model MODEL requests: take each server for thread (one request per\n"          \
+	"                       thread at a time) or loop (event loop); default auto:\n"           \
+	"                       find out\n"                                                        \
 	"  --stacks 1/N         capture the stack of one in N system calls or page faults\n"       \
 	"                       of -s syscalls and -s faults (default: none)\n"                    \
 	"  --alloc-every SIZE   alloc: one sample per SIZE bytes (default 512K; 1: all)\n"         \
 	"  --kernel[=SIZE]      alloc: include kernel allocations of at least SIZE (64K)\n"        \
 	"  --live               alloc: follow each allocation until it is freed\n"                 \
-	"  --force              alloc: continue whatever it costs\n"
+	"  --force              alloc, requests: keep probes whatever they cost\n"
 
 /* What holds if no option says otherwise; before the first measure_take(). */
 void measure_defaults(struct engine_options *options);

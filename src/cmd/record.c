@@ -15,7 +15,7 @@ static const char usage[] =
 	"                    [--max-overhead PERCENT] [-F HZ] [--min-block TIME]\n"
 	"                    [--no-stacks] [--lines] [--inline] [--seed N]\n"
 	"                    [-s SIGNALS] [--slow TIME] [--pair-limit TIME]\n"
-	"                    [--stacks 1/N] [--unwind-rows N]\n"
+	"                    [--server-model MODEL] [--stacks 1/N] [--unwind-rows N]\n"
 	"                    [--alloc-every SIZE] [--kernel[=SIZE]] [--live] [--force]\n"
 	"                    [--label NAME=VALUE]... [--note TEXT] [--dry-run] [-v] [-q]\n"
 	"                    [-- COMMAND [ARGS]]\n"

@@ -36,6 +36,7 @@ static const struct {
 	{"signals", "signals"},
 	{"slow_ns", "--slow (ns)"},
 	{"pair_limit_ns", "--pair-limit (ns)"},
+	{"server_model", "--server-model"},
 	{"duration_ns", "--duration (ns)"},
 	{"warmup_ns", "--warmup (ns)"},
 	{"window_ns", "window (ns)"},

@@ -12,9 +12,10 @@
 #define TEXT_MAX (64u << 20)
 
 const char *const diff_table_names[DIFF_TABLES] = {
-	[DIFF_LEDGER] = "ledger", [DIFF_SERVICE] = "service",	[DIFF_PROCESS] = "process",
-	[DIFF_THREAD] = "thread", [DIFF_FUNCTION] = "function", [DIFF_STACK] = "stack",
-	[DIFF_CALL] = "syscall",  [DIFF_COUNT] = "count",	[DIFF_LATENCY] = "latency",
+	[DIFF_LEDGER] = "ledger",   [DIFF_SERVICE] = "service",	  [DIFF_PROCESS] = "process",
+	[DIFF_THREAD] = "thread",   [DIFF_FUNCTION] = "function", [DIFF_STACK] = "stack",
+	[DIFF_CALL] = "syscall",    [DIFF_COUNT] = "count",	  [DIFF_LATENCY] = "latency",
+	[DIFF_REQUEST] = "request",
 };
 
 const char *const diff_measure_names[DIFF_MEASURES] = {
@@ -147,7 +148,7 @@ int diff_read(struct diff *diff, sqlite3 *db, int side, const char *name, u64 fr
 	struct reading reading = {.diff = diff, .run = run, .db = db};
 	int (*const parts[])(struct reading * reading) = {
 		reading_facts, choose_windows,	reading_tasks,	reading_ledger,
-		reading_calls, reading_samples, reading_series,
+		reading_calls, reading_samples, reading_series, reading_requests,
 	};
 	int err;
 

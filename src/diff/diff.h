@@ -39,6 +39,7 @@ enum diff_table {
 	DIFF_CALL,     /* system calls, counted by Tier B */
 	DIFF_COUNT,    /* how often a signal's series counted */
 	DIFF_LATENCY,  /* mean and percentiles of it */
+	DIFF_REQUEST,  /* of each endpoint: requests, errors, latency */
 	DIFF_TABLES,
 };
 extern const char *const diff_table_names[DIFF_TABLES];
@@ -88,14 +89,18 @@ struct diff_speed {
 enum diff_per_kind { DIFF_PER_WALL, DIFF_PER_CPU, DIFF_PER_COUNT };
 struct diff_per {
 	enum diff_per_kind kind;
+	bool is_requests;	   /* a count of requests that were answered */
 	char signal[32], what[96]; /* of a count: "files", "open" */
 	char unit[128];		   /* "s", "CPU-s", "files:open": what numbers are per */
 };
 
 /* Names, all as numbers of texts: the same line in every session. No holes. */
+#define DIFF_REQUEST_ERRORS 1	       /* the kind of a line that counts failed requests ... */
+#define DIFF_ERRORS_SUFFIX  ": errors" /* ... whose name is the endpoint's and this */
+
 struct diff_key {
 	u32 table, measure;
-	u32 kind;    /* of samples: enum sample_kind; else 0 */
+	u32 kind;    /* of samples: enum sample_kind; of requests: DIFF_REQUEST_ERRORS; else 0 */
 	u32 service; /* or what --group-by asks for; also the signal of a series */
 	u32 process;
 	u32 name;   /* state, function, system call, series, thread */
@@ -247,8 +252,18 @@ bool diff_is_cpu_state(const struct diff *diff, const struct diff_line *line);
 /* States in which a thread has nothing to do, or that nobody knows: no cost. */
 bool diff_is_slack(const struct diff *diff, const struct diff_line *line);
 
+/* How often servers were asked: load, which is no cost. */
+static inline bool diff_is_load(const struct diff_line *line)
+{
+	return line->key.table == DIFF_REQUEST && line->key.measure == DIFF_TIMES &&
+	       !line->key.kind;
+}
+
 int diff_print_text(const struct diff *diff, FILE *out);
 int diff_print_json(const struct diff *diff, FILE *out);
+
+/* Has each run units of work? 0, or -ENODATA, told. */
+int diff_check_work(const struct diff *diff);
 
 /* What --per takes: 0, or -EINVAL, told. */
 int diff_parse_per(const char *text, struct diff_per *ret_per);

@@ -299,6 +299,7 @@ static void warn_of_no_room(struct diff *diff)
 		[DIFF_STACK] = "stacks",
 		[DIFF_CALL] = "system calls of processes",
 		[DIFF_COUNT] = "series of signals",
+		[DIFF_REQUEST] = "endpoints of requests",
 	};
 
 	for (u32 table = 0; table < DIFF_TABLES; table++) {
@@ -306,7 +307,7 @@ static void warn_of_no_room(struct diff *diff)
 
 		if (!lines[table] || amount <= 0)
 			continue;
-		if (table == DIFF_COUNT)
+		if (table == DIFF_COUNT || table == DIFF_REQUEST)
 			warn(diff, false, "there are too many %s: %.0f events are not compared",
 			     lines[table], amount);
 		else if (diff->left_out[table])

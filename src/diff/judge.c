@@ -285,7 +285,9 @@ static void rate_cost(const struct diff *diff, struct diff_line *line)
 	} else if (line->key.table == DIFF_CALL) {
 		of = sibling(diff, line, DIFF_CALL, DIFF_TIME);
 	} else {
-		of = sibling(diff, line, DIFF_LATENCY, DIFF_MEAN);
+		of = sibling(diff, line,
+			     line->key.table == DIFF_REQUEST ? DIFF_REQUEST : DIFF_LATENCY,
+			     DIFF_MEAN);
 	}
 	/* A count costs what one of its events takes; time with nothing to do costs nothing. */
 	if (of && diff_is_slack(diff, of))
@@ -325,7 +327,8 @@ static void count_verdicts(struct diff *diff)
 		diff->by_verdict[line->verdict]++;
 		diff->worse += diff->options.fail_over >= 0 && line->verdict == DIFF_CHANGED &&
 			       line->effect > 0 && line->relative > diff->options.fail_over &&
-			       line->key.table != DIFF_THREAD && !diff_is_slack(diff, line);
+			       line->key.table != DIFF_THREAD && !diff_is_load(line) &&
+			       !diff_is_slack(diff, line);
 	}
 }
 
@@ -345,25 +348,6 @@ static void choose_work(struct diff *diff)
 		work += bin->work;
 	}
 	diff->wall_per_work = work > 0 ? wall / work * 1e9 : 0;
-}
-
-static int check_work(const struct diff *diff)
-{
-	for (size_t r = 0; r < diff->run_count; r++) {
-		const struct diff_run *run = &diff->runs[r];
-		double work = 0;
-
-		for (size_t i = 0; i < run->bin_count; i++)
-			work += diff->bins[run->first_bin + i].work;
-		if (work > 0)
-			continue;
-		log_error(
-			"cannot compare per %s: %s has none. 'dwell report --signal' shows what a "
-			"session counts",
-			diff->options.per.unit, run->name);
-		return -ENODATA;
-	}
-	return 0;
 }
 
 static void choose_method(struct diff *diff)
@@ -422,7 +406,7 @@ int diff_judge(struct diff *diff)
 
 	hash_retain(&diff->lines, has_values, NULL);
 	choose_work(diff);
-	err = check_work(diff);
+	err = diff_check_work(diff);
 	if (err)
 		return err;
 	choose_method(diff);

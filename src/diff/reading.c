@@ -63,7 +63,8 @@ u32 reading_column(struct reading *reading, sqlite3_stmt *row, int column)
 static bool is_counted(const struct diff_key *key)
 {
 	return key->measure == DIFF_TIME || key->measure == DIFF_SELF ||
-	       (key->measure == DIFF_TIMES && key->table == DIFF_COUNT);
+	       (key->measure == DIFF_TIMES &&
+		(key->table == DIFF_COUNT || (key->table == DIFF_REQUEST && !key->kind)));
 }
 
 struct diff_line *reading_line(struct reading *reading, const struct diff_key *key, double value,

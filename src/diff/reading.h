@@ -85,6 +85,10 @@ u32 reading_line_number(struct reading *reading, const struct diff_key *key, dou
  */
 int reading_make_events(struct reading *reading, struct diff_line **line);
 
+/* To the mean of this key, and its percentiles: values of a bin. */
+int reading_add_mean(struct reading *reading, const struct diff_key *key, const struct hist *hist,
+		     int bin, u64 count, u64 sum);
+
 /* By pid and start; NULL: not known. */
 const struct reading_process *reading_process(const struct reading *reading, u64 pid, u64 start_ns);
 
@@ -102,5 +106,6 @@ int reading_ledger(struct reading *reading);
 int reading_calls(struct reading *reading);
 int reading_samples(struct reading *reading);
 int reading_series(struct reading *reading);
+int reading_requests(struct reading *reading);
 
 #endif

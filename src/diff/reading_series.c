@@ -100,11 +100,12 @@ static void object_text(const struct series_reader *reader, int signal,
 		snprintf(buf, size, "%s", name_of(reader, 0, value));
 }
 
-/* A measure, a detail or an object: what a series counts is one of these. */
+/* A measure, a detail or an object: what a series counts is one of these. Requests are no series.
+ */
 static bool is_work(const struct diff_per *per, const char *signal, const char *kind,
 		    const char *detail, const char *object)
 {
-	return per->kind == DIFF_PER_COUNT && !strcmp(per->signal, signal) &&
+	return per->kind == DIFF_PER_COUNT && !per->is_requests && !strcmp(per->signal, signal) &&
 	       (!strcmp(per->what, kind) || !strcmp(per->what, detail) ||
 		!strcmp(per->what, object));
 }
@@ -202,14 +203,12 @@ int reading_make_events(struct reading *reading, struct diff_line **line)
 	return err;
 }
 
-static int add_mean(struct series_reader *reader, struct diff_key *key, int bin, u64 count, u64 sum)
+int reading_add_mean(struct reading *reading, const struct diff_key *key, const struct hist *hist,
+		     int bin, u64 count, u64 sum)
 {
-	struct reading *reading = reader->reading;
 	struct diff_line *line;
 	int err = 0;
 
-	key->table = DIFF_LATENCY;
-	key->measure = DIFF_MEAN;
 	line = reading_line(reading, key, 0, &err);
 	if (!line)
 		return err;
@@ -219,9 +218,9 @@ static int add_mean(struct series_reader *reader, struct diff_key *key, int bin,
 	line->values[bin] += (double)sum;
 	line->events[bin] += (double)count;
 	for (size_t i = 0; line->buckets && i < HIST_BUCKETS; i++)
-		if (reader->hist->buckets[i]) {
+		if (hist->buckets[i]) {
 			u32 *to = &line->buckets[(size_t)bin * HIST_BUCKETS + i];
-			u64 all = *to + reader->hist->buckets[i];
+			u64 all = *to + hist->buckets[i];
 
 			*to = all < ~0U ? (u32)all : ~0U;
 		}
@@ -248,7 +247,9 @@ static int add_values(struct series_reader *reader, const struct series_of *seri
 		line->needs_both = name == series->object_name;
 	}
 	key.unit = series->unit;
-	return err ? err : add_mean(reader, &key, bin, count, sum);
+	key.table = DIFF_LATENCY;
+	key.measure = DIFF_MEAN;
+	return err ? err : reading_add_mean(reader->reading, &key, reader->hist, bin, count, sum);
 }
 
 static int on_value(sqlite3_stmt *row, void *context)

@@ -166,7 +166,7 @@ static const struct diff_line *top_event(const struct diff *diff, const struct d
 
 		if (goes_along(line, ledger) && line->key.table >= DIFF_CALL &&
 		    line->key.measure <= DIFF_MEAN && !is_told_by_count(diff, line) &&
-		    !diff_is_slack(diff, line))
+		    !diff_is_load(line) && !diff_is_slack(diff, line))
 			return line;
 	}
 	return NULL;

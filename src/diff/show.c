@@ -109,6 +109,15 @@ static void cut_stack(char *name)
 		at[-3] = '\0';
 }
 
+/* The endpoint's own name is before that. */
+static void cut_errors(char *name)
+{
+	size_t length = strlen(name), suffix = strlen(DIFF_ERRORS_SUFFIX);
+
+	if (length > suffix && !strcmp(name + length - suffix, DIFF_ERRORS_SUFFIX))
+		name[length - suffix] = '\0';
+}
+
 static void write_label(const struct diff *diff, const struct diff_line *line, char *buf,
 			size_t size)
 {
@@ -151,6 +160,16 @@ static void write_label(const struct diff *diff, const struct diff_line *line, c
 	case DIFF_LATENCY:
 		name_of(diff, line->key.service, of);
 		snprintf(buf, size, "%s of %s: %s", measure, of, name);
+		return;
+	case DIFF_REQUEST:
+		process_text(diff, line, of, sizeof(of));
+		if (line->key.kind == DIFF_REQUEST_ERRORS)
+			cut_errors(name);
+		snprintf(buf, size, "%s of %s of %s",
+			 line->key.kind == DIFF_REQUEST_ERRORS ? "errors"
+			 : line->key.measure == DIFF_TIMES     ? "requests"
+							       : measure,
+			 name, of);
 		return;
 	case DIFF_TABLES:
 		break;
@@ -198,6 +217,10 @@ void show_short(const struct diff *diff, const struct diff_line *line, char *buf
 	case DIFF_LATENCY:
 		name_of(diff, line->key.service, of);
 		snprintf(buf, size, "%s  %s: %s", measure, of, name);
+		return;
+	case DIFF_REQUEST:
+		process_text(diff, line, of, sizeof(of));
+		snprintf(buf, size, "%s  %s  %s", measure, name, of);
 		return;
 	case DIFF_TABLES:
 		break;

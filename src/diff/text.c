@@ -178,6 +178,7 @@ static const struct table tables[] = {
 	{"FUNCTIONS THAT WAIT", "from samples of waits", 1 << DIFF_FUNCTION, SAMPLE_BLOCKED, false},
 	{"SYSTEM CALLS AND COUNTS", "how often, and for how long", 1 << DIFF_CALL | 1 << DIFF_COUNT,
 	 ANY_KIND, false},
+	{"REQUESTS", "by endpoint: how many, errors, latency", 1 << DIFF_REQUEST, ANY_KIND, false},
 	{"LATENCIES", "of signals", 1 << DIFF_LATENCY, ANY_KIND, false},
 	{"THREADS", "waits less CPU time", 1 << DIFF_THREAD, ANY_KIND, false},
 	{"STACKS", "innermost function first", 1 << DIFF_STACK, ANY_KIND, true},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bursts.h"
 
+#include <string.h>
 #include <unistd.h>
 
 static void begin(struct bursts *bursts, bool is_read_out)
@@ -8,7 +9,6 @@ static void begin(struct bursts *bursts, bool is_read_out)
 	if (bursts->stats_fd >= 0)
 		return;
 	bursts->is_read_out = is_read_out;
-	cost_read_programs(bursts->capture, &bursts->begin);
 	for (size_t i = 0; i < bursts->probe_count; i++)
 		cost_read_probe(bursts->capture, i, &bursts->begins[i]);
 	bursts->stats_fd = cost_begin();
@@ -18,12 +18,24 @@ static void begin(struct bursts *bursts, bool is_read_out)
 	bursts->begin_ns = clock_now_ns();
 }
 
+/* One program may be at several places, each a probe of the list: its time is that of all. */
+static void find_repeated(struct bursts *bursts)
+{
+	for (size_t i = 0; i < bursts->probe_count; i++) {
+		bursts->is_repeated[i] = false;
+		for (size_t k = 0; k < i && !bursts->is_repeated[i]; k++)
+			bursts->is_repeated[i] =
+				!strcmp(bursts->probes[i].program, bursts->probes[k].program);
+	}
+}
+
 void bursts_open(struct bursts *bursts, const struct capture *capture, const struct probe *probes,
 		 size_t probe_count)
 {
 	bursts->capture = capture;
 	bursts->probes = probes;
 	bursts->probe_count = probe_count;
+	find_repeated(bursts);
 	bursts->stats_fd = -1;
 	bursts->random = clock_now_ns() | 1;
 	bursts->is_judged = true;
@@ -35,52 +47,53 @@ void bursts_open(struct bursts *bursts, const struct capture *capture, const str
 	begin(bursts, false);
 }
 
-static u64 hooks_ns(const struct cost *from, const struct cost *to)
+/*
+ * What each probe did; the bursts of a window are its sample, the read-out is not. Returns what the
+ * hooks did together: the sum, since programs go on while they are read, one after the other.
+ */
+static u64 add_probes(struct bursts *bursts)
 {
-	u64 all = to->bpf_ns - from->bpf_ns, iterators = to->iter_ns - from->iter_ns;
+	u64 hooks_ns = 0;
 
-	return all > iterators ? all - iterators : 0;
-}
-
-/* What each probe did; the bursts of a window are its sample, the read-out is not. */
-static void add_probes(struct bursts *bursts)
-{
 	for (size_t i = 0; i < bursts->probe_count; i++) {
+		const struct probe_cost *begin = &bursts->begins[i];
 		struct probe_cost cost;
+		u64 ns;
 
 		cost_read_probe(bursts->capture, i, &cost);
+		ns = cost.ns > begin->ns ? cost.ns - begin->ns : 0; /* it was detached meanwhile */
+		if (bursts->probes[i].kind != PROBE_ITER && !bursts->is_repeated[i])
+			hooks_ns += ns;
 		/* These are counted always. */
 		bursts->sums[i].misses = cost.misses - bursts->misses_before[i];
 		if (bursts->is_read_out) {
-			bursts->read_outs[i] = cost.ns - bursts->begins[i].ns;
+			bursts->read_outs[i] = ns;
 			continue;
 		}
-		bursts->sums[i].runs += cost.runs - bursts->begins[i].runs;
-		bursts->sums[i].ns += cost.ns - bursts->begins[i].ns;
-		bursts->windows[i] += cost.ns - bursts->begins[i].ns;
+		bursts->sums[i].runs += cost.runs > begin->runs ? cost.runs - begin->runs : 0;
+		bursts->sums[i].ns += ns;
+		bursts->windows[i] += ns;
 	}
+	return hooks_ns;
 }
 
 void bursts_end(struct bursts *bursts)
 {
-	u64 length_ns;
-	struct cost now;
+	u64 length_ns, hooks_ns;
 
 	if (bursts->stats_fd < 0)
 		return;
 	close(bursts->stats_fd);
 	bursts->stats_fd = -1;
 	length_ns = clock_now_ns() - bursts->begin_ns;
-	cost_read_programs(bursts->capture, &now);
+	hooks_ns = add_probes(bursts);
 	if (bursts->is_read_out) {
-		bursts->read_out_ns = hooks_ns(&bursts->begin, &now);
+		bursts->read_out_ns = hooks_ns;
 		bursts->read_out_span_ns = length_ns;
 	} else {
 		bursts->window_ns += length_ns;
-		bursts->window.bpf_ns += now.bpf_ns - bursts->begin.bpf_ns;
-		bursts->window.iter_ns += now.iter_ns - bursts->begin.iter_ns;
+		bursts->hooks_ns += hooks_ns;
 	}
-	add_probes(bursts);
 }
 
 u64 bursts_due(const struct bursts *bursts)
@@ -131,9 +144,8 @@ static u64 without_read_out(const struct bursts *bursts, u64 elapsed_ns)
 
 u64 bursts_hooks_ns(const struct bursts *bursts, u64 elapsed_ns)
 {
-	u64 ns = hooks_ns(&(struct cost){0}, &bursts->window);
-
-	return scale(bursts, ns, without_read_out(bursts, elapsed_ns)) + bursts->read_out_ns;
+	return scale(bursts, bursts->hooks_ns, without_read_out(bursts, elapsed_ns)) +
+	       bursts->read_out_ns;
 }
 
 void bursts_next_window(struct bursts *bursts, u64 elapsed_ns)
@@ -148,7 +160,7 @@ void bursts_next_window(struct bursts *bursts, u64 elapsed_ns)
 	}
 	bursts->measured_ns += bursts->window_ns;
 	bursts->window_ns = 0;
-	bursts->window = (struct cost){0};
+	bursts->hooks_ns = 0;
 }
 
 /* Marsaglia's xorshift. */

@@ -36,11 +36,10 @@ struct bursts {
 	u64 random;	    /* state of the generator */
 	u64 begin_ns;	    /* of the one under way */
 	u64 end_ns;	    /* when it is long enough */
-	struct cost begin;  /* of all programs, when it began */
 	u64 measured_ns;    /* how long the clock was on, in windows that are over */
 	struct burst_plan plan[BURSTS_A_WINDOW]; /* of the window under way, in this order */
 	size_t planned;				 /* so many of these are begun, or given up */
-	struct cost window;			 /* of all programs, in this window's bursts */
+	u64 hooks_ns;				 /* of all hooks, in this window's bursts */
 	u64 window_ns;				 /* how long it was on in this window */
 	bool is_read_out;			 /* the one under way is of the read-out */
 	u64 read_out_ns;      /* what a read-out costs at hooks: the last that was measured */
@@ -49,9 +48,10 @@ struct bursts {
 	struct probe_cost sums[CAPTURE_PROBES_MAX]; /* of all bursts of this file */
 	u64 misses_before[CAPTURE_PROBES_MAX];	    /* in earlier files */
 	bool were_off[CAPTURE_PROBES_MAX]; /* detached when the file began: no wonder if silent */
-	u64 windows[CAPTURE_PROBES_MAX];   /* nanoseconds, in this window's */
-	u64 read_outs[CAPTURE_PROBES_MAX]; /* of read_out_ns, what each has */
-	u64 scaled[CAPTURE_PROBES_MAX];	   /* of all windows with a burst, each as if it were one */
+	bool is_repeated[CAPTURE_PROBES_MAX]; /* an earlier one has the same program */
+	u64 windows[CAPTURE_PROBES_MAX];      /* nanoseconds, in this window's */
+	u64 read_outs[CAPTURE_PROBES_MAX];    /* of read_out_ns, what each has */
+	u64 scaled[CAPTURE_PROBES_MAX]; /* of all windows with a burst, each as if it were one */
 };
 
 /* The first burst. probes are those of the capture, in its order, and stay. */

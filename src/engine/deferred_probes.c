@@ -15,7 +15,7 @@
 #include "../base/figures.h"
 #include "../base/log.h"
 #include "../base/utf8.h"
-#include "../worker/finding.h"
+#include "deferred_sites.h"
 
 #define LOOK_NS		(200 * NS_PER_MS)
 #define FORGET_EVERY_NS (5 * NS_PER_S)
@@ -27,9 +27,9 @@ static void on_process(void *context, u32 pid);
 static void on_gone(void *context, u32 pid);
 
 void deferred_open(struct deferred_probes *deferred, struct capture *capture, struct worker *worker,
-		   const struct plan *plan)
+		   const struct plan *plan, size_t place)
 {
-	int signal = plan->deferred_signal;
+	int signal = plan->deferred[place].signal;
 
 	*deferred = (struct deferred_probes){
 		.kind = signal ? signal_rows[signal].signal->deferred : NULL,
@@ -37,12 +37,14 @@ void deferred_open(struct deferred_probes *deferred, struct capture *capture, st
 		.capture = capture,
 		.worker = worker,
 		.probes = &plan->probes,
-		.listener = {on_file, on_process, on_gone, deferred},
+		.listener = {on_file, on_process, on_gone, deferred, NULL},
 		.is_for_all = plan->is_for_all,
 		.is_wanted = signal != 0,
+		.is_asked = signal && !signal_rows[signal].signal->deferred->asked_map,
 		.is_forced = plan->is_forced,
-		.limit = plan->deferred_limit,
-		.tracks_lives = plan->tracks_lives,
+		.limit = plan->deferred[place].limit,
+		.tracks_lives = signal && signal_rows[signal].signal->deferred->lives_map &&
+				plan->tracks_lives,
 	};
 }
 
@@ -52,11 +54,11 @@ void deferred_close(struct deferred_probes *deferred)
 		close(deferred->files[i].fd);
 	deferred->file_count = 0;
 	if (deferred->is_wanted && !deferred->is_for_all)
-		log_verbose("alloc: %llu processes had probes",
+		log_verbose("%s: %llu processes had probes", signal_rows[deferred->signal].name,
 			    (unsigned long long)deferred->process_count);
 	if (deferred->refused > 1)
-		log_info("alloc: %llu times a process was without probes, as all were in use",
-			 (unsigned long long)deferred->refused);
+		log_info("%s: %llu times a process was without probes, as all were in use",
+			 signal_rows[deferred->signal].name, (unsigned long long)deferred->refused);
 	deferred->refused = 0;
 	deferred->is_wanted = false;
 }
@@ -89,98 +91,6 @@ static bool is_executable_of(u32 pid, int fd)
 	       file.stx_dev_minor == program.stx_dev_minor && file.stx_ino == program.stx_ino;
 }
 
-/* Where each return is one trap more, it is one of every function. */
-static void note_price(struct deferred_probes *deferred, const struct probe *spec,
-		       const struct site *site)
-{
-	u64 price = site_trap_ns(site->price) + deferred->kind->program_ns;
-
-	if (spec->kind == PROBE_URETPROBE)
-		deferred->return_ns = SITE_RETURN_TRAP_NS;
-	else if (spec->cookie < DEFERRED_FUNCTIONS_MAX && price > deferred->price_ns[spec->cookie])
-		deferred->price_ns[spec->cookie] = price;
-}
-
-/* One program may stand in the list for each of its functions: the first is its link's owner. */
-static size_t owner_of(const struct deferred_probes *deferred, size_t probe)
-{
-	for (size_t i = 0; i < probe; i++)
-		if (!strcmp(deferred->probes->items[i].program,
-			    deferred->probes->items[probe].program))
-			return i;
-	return probe;
-}
-
-static struct deferred_part *part_of(struct deferred_file *file, size_t probe)
-{
-	for (size_t i = 0; i < file->part_count; i++)
-		if (file->parts[i].probe == probe)
-			return &file->parts[i];
-	if (file->part_count == DEFERRED_PARTS_MAX)
-		return NULL;
-	file->parts[file->part_count].probe = probe;
-	return &file->parts[file->part_count++];
-}
-
-/* malloc and the like tell by their result that they failed: no exception passes them. */
-static bool may_have_return_probe(const struct site *site)
-{
-	return site->at_return == RETURN_MAY || site->at_return == RETURN_THROWS ||
-	       site->at_return == RETURN_BY_INSTRUCTION;
-}
-
-static void take_site(struct deferred_probes *deferred, struct deferred_file *file, size_t probe,
-		      const struct site *site)
-{
-	const struct probe *spec = &deferred->probes->items[probe];
-	struct deferred_part *part = part_of(file, owner_of(deferred, probe));
-	struct capture_places *places = part ? &part->places : NULL;
-	u64 cookie = deferred->kind->cookie(file->library, site->name, spec->cookie);
-
-	if (cookie == DEFERRED_NO_PROBE || !places || site->kind == SITE_RESOLVER ||
-	    places->count == CAPTURE_PLACES_MAX ||
-	    (spec->kind != PROBE_UPROBE && !may_have_return_probe(site)))
-		return;
-	for (u32 i = 0; i < places->count; i++)
-		if (places->offsets[i] == site->offset)
-			return; /* one function under several names */
-	places->offsets[places->count] = site->offset;
-	places->cookies[places->count++] = cookie;
-	file->site_count++;
-	note_price(deferred, spec, site);
-}
-
-static void look_for(struct deferred_probes *deferred, struct deferred_file *file, size_t probe)
-{
-	const char *names = deferred->probes->items[probe].function;
-
-	for (const char *at = names; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
-		struct finding_result result;
-		char name[WORD_BYTES];
-		struct site site;
-
-		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ":"), at);
-		if (!worker_finding_search(deferred->worker, FINDING_SYMBOL, name, 0, &result) &&
-		    result.count && worker_finding_sites(deferred->worker, 0, &site, 1) == 1)
-			take_site(deferred, file, probe, &site);
-	}
-}
-
-static void find_sites(struct deferred_probes *deferred, struct deferred_file *file, int fd)
-{
-	struct finding_file facts;
-
-	if (worker_finding_open(deferred->worker, fd, &facts))
-		return;
-	/* Go has an allocator of its own, and must not have its returns probed. */
-	for (size_t i = 0; !facts.is_go && i < deferred->probes->count; i++)
-		if (deferred->probes->items[i].is_deferred &&
-		    !capture_failure(deferred->capture, i)->err &&
-		    !capture_is_resting(deferred->capture, i))
-			look_for(deferred, file, i);
-	worker_finding_close(deferred->worker);
-}
-
 /* What is missing is told once, and counted. */
 static void refuse(struct deferred_probes *deferred, u32 pid)
 {
@@ -202,7 +112,8 @@ static size_t links_of(const struct deferred_probes *deferred, const struct defe
 /* All that a process needs of a file, or nothing: half of it would give wrong numbers. */
 static bool has_room(const struct deferred_probes *deferred, const struct deferred_file *file)
 {
-	u64 used = deferred->link_count - capture_retired_links(deferred->capture);
+	u64 retired = capture_retired_links(deferred->capture); /* of other signals, too */
+	u64 used = deferred->link_count > retired ? deferred->link_count - retired : 0;
 
 	for (size_t i = 0; i < file->part_count; i++)
 		used += links_of(deferred, &file->parts[i]);
@@ -228,6 +139,8 @@ static void attach_part(struct deferred_probes *deferred, const struct deferred_
 /* pid 0: in all processes. */
 static void attach(struct deferred_probes *deferred, const struct deferred_file *file, u32 pid)
 {
+	if (deferred->is_resting || !deferred->is_asked)
+		return; /* attach_all() comes when that changes */
 	if (!has_room(deferred, file)) {
 		refuse(deferred, pid);
 		return;
@@ -235,6 +148,20 @@ static void attach(struct deferred_probes *deferred, const struct deferred_file 
 	for (size_t i = 0; i < file->part_count; i++)
 		if (file->parts[i].places.count)
 			attach_part(deferred, file, &file->parts[i], pid);
+}
+
+static void attach_everywhere(struct deferred_probes *deferred, const struct deferred_file *file)
+{
+	if (deferred->is_for_all)
+		attach(deferred, file, 0);
+	for (size_t i = 0; !deferred->is_for_all && i < deferred->pid_count; i++)
+		attach(deferred, file, deferred->pids[i]);
+}
+
+static void attach_all(struct deferred_probes *deferred)
+{
+	for (size_t i = 0; i < deferred->file_count; i++)
+		attach_everywhere(deferred, &deferred->files[i]);
 }
 
 static void keep_file(struct deferred_probes *deferred, const struct deferred_file *file, int fd,
@@ -255,10 +182,16 @@ static void keep_file(struct deferred_probes *deferred, const struct deferred_fi
 		deferred->kind->main_function,
 		(double)(deferred->price_ns[deferred->kind->main_cookie] + deferred->return_ns) /
 			1e3);
-	if (deferred->is_for_all)
-		attach(deferred, kept, 0);
-	for (size_t i = 0; i < deferred->pid_count; i++)
-		attach(deferred, kept, deferred->pids[i]);
+	attach_everywhere(deferred, kept);
+}
+
+static void refuse_file(struct deferred_probes *deferred)
+{
+	if (!deferred->files_refused++)
+		log_info("%s: %d files with %s have probes, which is the limit: calls in more of "
+			 "them are not measured",
+			 signal_rows[deferred->signal].name, DEFERRED_FILES_MAX,
+			 deferred->kind->main_function);
 }
 
 /* --- as they come --- */
@@ -270,7 +203,7 @@ static void on_file(void *context, u32 pid, int fd)
 	struct deferred_probes *deferred = context;
 	ssize_t length;
 
-	if (deferred->is_given_up || deferred->file_count == DEFERRED_FILES_MAX)
+	if (deferred->is_given_up)
 		return;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	length = readlink(link, path, sizeof(path) - 1);
@@ -278,7 +211,12 @@ static void on_file(void *context, u32 pid, int fd)
 	file.library = find_library(deferred, path);
 	if (file.library < 0 && !is_executable_of(pid, fd))
 		return;
-	find_sites(deferred, &file, fd);
+	if (deferred->file_count == DEFERRED_FILES_MAX) {
+		if (file.library >= 0) /* others have such functions rarely */
+			refuse_file(deferred);
+		return;
+	}
+	deferred_find_sites(deferred, &file, fd);
 	if (file.site_count)
 		keep_file(deferred, &file, fd, path);
 }
@@ -341,7 +279,7 @@ static void give_up(struct deferred_probes *deferred, double rate, double share,
 		    struct throttle_step *ret_step)
 {
 	for (size_t i = 0; i < deferred->probes->count; i++)
-		if (deferred->probes->items[i].is_deferred)
+		if (deferred_is_ours(deferred, i))
 			capture_detach_probe(deferred->capture, i);
 	deferred->is_given_up = true;
 	snprintf(ret_step->what, sizeof(ret_step->what), "%s: %s are not measured any more",
@@ -378,13 +316,42 @@ static void forget_dead_lives(struct deferred_probes *deferred, u64 now_ns)
 		deferred->capture, deferred->kind->lives_map, is_of_dead, deferred);
 }
 
+/* What its signal lost when it was switched off, for good unless that goes on without them. */
+void deferred_rest(struct deferred_probes *deferred, bool is_off)
+{
+	bool is_back = deferred->is_resting && !is_off;
+
+	deferred->is_resting = is_off;
+	if (!deferred->is_wanted || deferred->is_given_up)
+		return;
+	if (is_off && !deferred->kind->is_part)
+		deferred->is_given_up = true;
+	if (is_back)
+		deferred->link_count = capture_retired_links(deferred->capture);
+	if (is_back)
+		attach_all(deferred);
+}
+
+/* Programs see that the probes would be of use. */
+static void look_for_use(struct deferred_probes *deferred, u64 now_ns)
+{
+	if (!deferred->is_wanted || deferred->is_asked || now_ns - deferred->asked_ns < LOOK_NS)
+		return;
+	deferred->asked_ns = now_ns;
+	if (!capture_read_sum(deferred->capture, deferred->kind->asked_map, 0))
+		return;
+	deferred->is_asked = true;
+	attach_all(deferred);
+}
+
 bool deferred_watch(struct deferred_probes *deferred, struct throttle_step *ret_step)
 {
 	u64 now_ns = clock_now_ns(), calls[DEFERRED_FUNCTIONS_MAX], sum = 0;
 	double cost_ns = 0, span_ns = (double)(now_ns - deferred->looked_ns);
 	bool is_first = !deferred->looked_ns;
 
-	if (!deferred->file_count || deferred->is_given_up ||
+	look_for_use(deferred, now_ns);
+	if (!deferred->file_count || !deferred->is_asked || deferred->is_given_up ||
 	    now_ns - deferred->looked_ns < LOOK_NS || read_calls(deferred, calls))
 		return false;
 	for (int i = 0; i < DEFERRED_FUNCTIONS_MAX; i++) {

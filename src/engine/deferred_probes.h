@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Probes that wait for a file: what a signal says of them is in its struct deferred_kind. One
- * signal of a measurement can have such. Each file that a followed process maps and that may have
+ * Probes that wait for a file, of one signal: what that says of them is in its struct
+ * deferred_kind. Each file that a followed process maps and that may have
  * them is looked through by the worker, once; then the probes are attached, in each followed
  * process of its own, so that others do not pay; in all at once only where all are followed. What
  * they cost is counted from their first moment on, told, and held below a limit: the price is that
@@ -50,10 +50,14 @@ struct deferred_probes {
 	u64 link_count;	   /* descriptors that were taken; those of the dead are given back */
 	u64 process_count; /* over the whole time */
 	u64 refused;	   /* times that there was no room for a process */
+	u64 files_refused; /* files that there was no room for */
+	u64 asked_ns;	   /* when it was last looked whether is_asked */
+	bool is_asked;	   /* the probes are of use: programs have seen that */
 	bool is_for_all;   /* whoever maps a file is followed */
 	bool is_wanted;	   /* there are such probes */
 	bool is_forced;	   /* by --force */
 	bool is_given_up;  /* they cost too much */
+	bool is_resting;   /* their signal is switched off */
 	bool is_told;	   /* what they cost */
 	double limit;	   /* most of one CPU's time */
 	u64 price_ns[DEFERRED_FUNCTIONS_MAX]; /* of one call, as its dearest place has it */
@@ -66,8 +70,11 @@ struct deferred_probes {
 };
 
 void deferred_open(struct deferred_probes *deferred, struct capture *capture, struct worker *worker,
-		   const struct plan *plan);
-void deferred_close(struct deferred_probes *deferred); /* also of one that was never opened */
+		   const struct plan *plan, size_t place); /* in plan->deferred[] */
+void deferred_close(struct deferred_probes *deferred);	   /* also of one that was never opened */
+
+/* Their signal is switched off, or on again: those that are only a part of it come back then. */
+void deferred_rest(struct deferred_probes *deferred, bool is_off);
 
 /* Once in a while: true if they were given up just now, and why is in *ret_step. */
 bool deferred_watch(struct deferred_probes *deferred, struct throttle_step *ret_step);

@@ -72,8 +72,9 @@ static bool hold_limit(struct engine *engine, const struct governor_reading *rea
 		tell_step(engine, GOVERNOR_RESTORE, &step);
 	engine->is_given_up = what == GOVERNOR_DETACH;
 	/* What waits for a file must not come back with the next one. */
-	if (!(engine->throttle.signals >> engine->deferred.signal & 1))
-		engine->deferred.is_given_up = true;
+	for (size_t i = 0; i < PLAN_DEFERRED_MAX; i++)
+		deferred_rest(&engine->deferred[i],
+			      !(engine->throttle.signals >> engine->deferred[i].signal & 1));
 	return throttle_is_alert(&engine->throttle);
 }
 
@@ -152,11 +153,16 @@ static void watch_deferred_probes(struct engine *engine)
 {
 	struct throttle_step step;
 
-	if (!deferred_watch(&engine->deferred, &step))
-		return;
-	throttle_lose_signal(&engine->throttle, engine->deferred.signal);
-	log_info("%s: %s", step.what, step.why);
-	metadata_step(&engine->metadata, &step);
+	for (size_t i = 0; i < PLAN_DEFERRED_MAX; i++) {
+		struct deferred_probes *deferred = &engine->deferred[i];
+
+		if (!deferred_watch(deferred, &step))
+			continue;
+		if (!deferred->kind->is_part)
+			throttle_lose_signal(&engine->throttle, deferred->signal);
+		log_info("%s: %s", step.what, step.why);
+		metadata_step(&engine->metadata, &step);
+	}
 }
 
 static void sleep_until(struct engine *engine, u64 deadline_ns)
@@ -417,7 +423,8 @@ void engine_run(const struct engine_options *options, struct engine_result *ret_
 	rotation_close(&ret_result->rotation);
 	target_leave(&engine.target);
 	mappings_close(engine.mappings);
-	deferred_close(&engine.deferred);
+	for (size_t i = 0; i < PLAN_DEFERRED_MAX; i++)
+		deferred_close(&engine.deferred[i]);
 	capture_close(engine.capture);
 	helpers_stop(&engine.helpers);
 	sandbox_report(engine.notes, "privileged process");

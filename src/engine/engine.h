@@ -32,10 +32,13 @@ struct stack_options {
 	bool inlines;	  /* ... and functions that were inlined */
 };
 
+extern const char *const server_model_names[SERVER_MODEL_COUNT];
+
 /* What -s and the options beside it say. */
 struct signal_options {
 	u64 chosen;	   /* a bit for each signal, by its id */
 	u64 slow_ns;	   /* events so long are told one by one; 0: none */
+	u64 server_model;  /* enum server_model */
 	u64 pair_limit_ns; /* a start so old is not waited for any more; 0: for ever */
 	u64 stack_one_in;  /* of their events, one in so many has its stack taken; 0: none */
 };

@@ -16,8 +16,13 @@
 /* Without them, functions of the kernel have no names; stacks are whole all the same. */
 void engine_give_kallsyms(struct engine *engine, bool at_once)
 {
-	_cleanup_close_ int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-	int err = fd < 0 ? -errno : worker_unwinding_kallsyms(engine->helpers.ingest, fd, at_once);
+	_cleanup_close_ int fd = -1;
+	int err;
+
+	if (capture_map_fd(engine->capture, "stack_scratches") < 0)
+		return; /* nobody takes stacks: only probes wait for files */
+	fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	err = fd < 0 ? -errno : worker_unwinding_kallsyms(engine->helpers.ingest, fd, at_once);
 
 	if (err)
 		log_info("kernel functions cannot be symbolized: cannot read /proc/kallsyms: %s%s",
@@ -78,10 +83,12 @@ void engine_start_mappings(struct engine *engine)
 	 * in its first second. Ingest reads them while processes are looked at here.
 	 */
 	engine_give_kallsyms(engine, !engine->options->command);
-	deferred_open(&engine->deferred, engine->capture, engine->helpers.symbolizer,
-		      &engine->plan);
-	if (engine->deferred.is_wanted)
-		mappings_listen(engine->mappings, &engine->deferred.listener);
+	for (size_t i = 0; i < PLAN_DEFERRED_MAX; i++) {
+		deferred_open(&engine->deferred[i], engine->capture, engine->helpers.symbolizer,
+			      &engine->plan, i);
+		if (engine->deferred[i].is_wanted)
+			mappings_listen(engine->mappings, &engine->deferred[i].listener);
+	}
 	probes_run(&engine->plan.probes, engine->capture, RUN_BEFORE_START);
 	/* A command that is held is still us: libraries that most programs have are known then. */
 	if (engine->options->command)

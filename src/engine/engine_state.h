@@ -36,7 +36,7 @@ struct engine {
 	struct capture *capture;
 	struct mappings *mappings; /* NULL: no stacks of user code are walked */
 	struct target target;
-	struct deferred_probes deferred;
+	struct deferred_probes deferred[PLAN_DEFERRED_MAX];
 	struct metadata metadata;
 	struct throttle throttle;
 	struct rest_sums rest_sums;

@@ -92,9 +92,10 @@ void mappings_close(struct mappings *mappings)
 	free(mappings);
 }
 
-void mappings_listen(struct mappings *mappings, const struct mappings_listener *listener)
+void mappings_listen(struct mappings *mappings, struct mappings_listener *listener)
 {
-	mappings->scanner.listener = listener;
+	listener->next = mappings->scanner.listeners;
+	mappings->scanner.listeners = listener;
 }
 
 int mappings_fd(const struct mappings *mappings)
@@ -166,9 +167,8 @@ static void on_forked(struct mappings *mappings, const struct unwind_request *re
 	if (!process)
 		return;
 	process->is_published = true;
-	if (mappings->scanner.listener)
-		mappings->scanner.listener->on_process(mappings->scanner.listener->context,
-						       request->tgid);
+	for (const struct mappings_listener *at = mappings->scanner.listeners; at; at = at->next)
+		at->on_process(at->context, request->tgid);
 	add_to_batch(mappings, request);
 }
 
@@ -179,6 +179,7 @@ static void on_gone(struct mappings *mappings, const struct unwind_request *requ
 
 	if (process) {
 		mappings_end_perf_map(mappings, process);
+		capture_set_context(mappings->capture, process->tgid, &(struct thread_context){0});
 		process->scans = 0;
 		process->is_published = process->has_jit = false;
 		process_list_want_at(&mappings->processes, process, clock_now_ns() + EXEC_NS);
@@ -287,6 +288,7 @@ static void publish(struct mappings *mappings, struct process *process,
 	process->is_published =
 		!capture_set_process(mappings->capture, process->tgid, &found->process);
 	mappings->counts.unpublished += !process->is_published;
+	capture_set_context(mappings->capture, process->tgid, &found->context);
 	if (clock_now_ns() - process->perf_map_ns >= PERF_MAP_NS)
 		mappings_read_perf_map(mappings, process);
 }
@@ -297,9 +299,8 @@ static void look_away(struct mappings *mappings, struct process *process)
 	const struct unwind_request gone = {.tgid = process->tgid, .want = UNWIND_WANT_GONE};
 
 	mappings->counts.gone++;
-	if (mappings->scanner.listener)
-		mappings->scanner.listener->on_gone(mappings->scanner.listener->context,
-						    process->tgid);
+	for (const struct mappings_listener *at = mappings->scanner.listeners; at; at = at->next)
+		at->on_gone(at->context, process->tgid);
 	mappings_end_perf_map(mappings, process);
 	capture_forget_process(mappings->capture, process->tgid);
 	process_list_remove(&mappings->processes, process);

@@ -43,10 +43,11 @@ struct mappings_listener {
 	void (*on_process)(void *context, u32 pid);
 	void (*on_gone)(void *context, u32 pid);
 	void *context;
+	struct mappings_listener *next; /* the mappings' */
 };
 
-/* It must outlive the mappings. */
-void mappings_listen(struct mappings *mappings, const struct mappings_listener *listener);
+/* Beside those that listen already. It must outlive the mappings. */
+void mappings_listen(struct mappings *mappings, struct mappings_listener *listener);
 
 /* To be polled; then, or at the deadline, mappings_attend() has something to do. */
 int mappings_fd(const struct mappings *mappings);

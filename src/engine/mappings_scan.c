@@ -95,8 +95,8 @@ static int give_file(struct mappings_scanner *scanner, u32 pid, u32 file,
 	struct file_wants wants;
 	int err;
 
-	if (fd >= 0 && scanner->listener)
-		scanner->listener->on_file(scanner->listener->context, pid, fd);
+	for (const struct mappings_listener *at = scanner->listeners; fd >= 0 && at; at = at->next)
+		at->on_file(at->context, pid, fd);
 	err = worker_unwinding_file(scanner->symbolizer, file, facts, fd, &wants);
 	if (err)
 		return err == -ENOSPC ? 0 : err; /* it is counted, and the rest goes on */
@@ -142,8 +142,8 @@ int mappings_scan(struct mappings_scanner *scanner, struct unwinding_batch *batc
 	struct unwinding_file files[UNWINDING_FILES_MAX];
 	int count = UNWINDING_FILES_MAX, err = opener_process(scanner->opener, pid, &maps_fd);
 
-	if (!err && scanner->listener)
-		scanner->listener->on_process(scanner->listener->context, pid);
+	for (const struct mappings_listener *at = scanner->listeners; !err && at; at = at->next)
+		at->on_process(at->context, pid);
 	for (u32 first = 0; !err && count == UNWINDING_FILES_MAX; first += UNWINDING_FILES_MAX) {
 		if (first > 1u << UNWIND_MAPPINGS_STEPS)
 			return -EBADMSG; /* no process has so many: the worker leads us on */

@@ -16,7 +16,7 @@ struct mappings_scanner {
 	struct opener *opener;
 	struct table_cache cache;
 
-	const struct mappings_listener *listener; /* NULL: nobody */
+	struct mappings_listener *listeners; /* NULL: nobody */
 };
 
 void mappings_scanner_open(struct mappings_scanner *scanner, struct worker *symbolizer,

@@ -8,6 +8,12 @@
 
 #define VALUE_BYTES 1024
 
+const char *const server_model_names[SERVER_MODEL_COUNT] = {
+#define MODEL(NAME, name) name,
+	SERVER_MODELS(MODEL)
+#undef MODEL
+};
+
 struct facts {
 	void (*add)(void *context, const char *key, const char *value);
 	void *context;
@@ -76,6 +82,7 @@ static void add_signals(const struct facts *facts, const struct signal_options *
 	add_fact(facts, "signals", list);
 	add_number(facts, "slow_ns", signals->slow_ns);
 	add_number(facts, "pair_limit_ns", signals->pair_limit_ns);
+	add_fact(facts, "server_model", server_model_names[signals->server_model]);
 }
 
 static void add_alloc(const struct facts *facts, const struct engine_options *options)

@@ -62,6 +62,7 @@ static void choose_signals(const struct engine_options *options, struct capture_
 	config->signals = signals->chosen;
 	config->pair_limit_ns = signals->pair_limit_ns;
 	config->live.slow_ns = signals->slow_ns;
+	config->live.server_model = signals->server_model;
 	config->live.stack_one_in = signals->stack_one_in;
 	config->live.alloc_interval = options->alloc.interval;
 	config->live.alloc_kernel_bytes = options->alloc.kernel_bytes;
@@ -83,17 +84,22 @@ static void choose_limits(const struct engine_options *options, struct plan *pla
 static void choose_deferred(const struct engine_options *options, const struct plan_facts *facts,
 			    struct plan *plan)
 {
-	for (int id = 1; id < SIGNAL_LIMIT && !plan->deferred_signal; id++)
-		if (options->signals.chosen >> id & 1 && signal_rows[id].signal->deferred)
-			plan->deferred_signal = id;
-	if (!plan->deferred_signal)
-		return;
+	size_t count = 0;
+
+	for (int id = 1; id < SIGNAL_LIMIT && count < PLAN_DEFERRED_MAX; id++) {
+		const struct deferred_kind *kind =
+			options->signals.chosen >> id & 1 ? signal_rows[id].signal->deferred : NULL;
+
+		if (!kind)
+			continue;
+		plan->deferred[count++] = (struct plan_deferred){
+			id, options->overhead_limit > 0
+				    ? options->overhead_limit * (double)facts->cpus
+				    : kind->limit};
+	}
 	plan->is_for_all = options->selection.all;
 	plan->is_forced = options->alloc.force;
 	plan->tracks_lives = options->alloc.live;
-	plan->deferred_limit = signal_rows[plan->deferred_signal].signal->deferred->limit;
-	if (options->overhead_limit > 0)
-		plan->deferred_limit = options->overhead_limit * (double)facts->cpus;
 }
 
 /* The one place where options become what the kernel side is told. */

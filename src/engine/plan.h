@@ -13,9 +13,10 @@
 #include "engine.h"
 #include "probes.h"
 
-#define PLAN_QUEUE_BYTES (8u << 20) /* rows are some 1.5 KB each, and come in thousands */
-#define PLAN_MAPS_MAX	 128
-#define PLAN_HOOK_BYTES	 160
+#define PLAN_QUEUE_BYTES  (8u << 20) /* rows are some 1.5 KB each, and come in thousands */
+#define PLAN_MAPS_MAX	  128
+#define PLAN_HOOK_BYTES	  160
+#define PLAN_DEFERRED_MAX 2 /* signals that have deferred probes */
 
 /* What is asked of the kernel before anything is decided. */
 struct plan_facts {
@@ -40,11 +41,13 @@ struct plan {
 	u32 freq; /* samples a second on each CPU, of these; 0: none */
 
 	/* Of deferred probes. */
-	int deferred_signal;   /* that has them; 0: none */
-	bool is_for_all;       /* whoever maps a file is followed */
-	bool is_forced;	       /* whatever they cost */
-	bool tracks_lives;     /* what a process has of theirs is followed until it is given back */
-	double deferred_limit; /* most of one CPU's time */
+	struct plan_deferred {
+		int signal;   /* that has them; 0: none */
+		double limit; /* most of one CPU's time */
+	} deferred[PLAN_DEFERRED_MAX];
+	bool is_for_all;   /* whoever maps a file is followed */
+	bool is_forced;	   /* whatever they cost */
+	bool tracks_lives; /* what a process has of theirs is followed until it is given back */
 };
 
 void plan_facts_read(struct plan_facts *ret_facts);

@@ -135,9 +135,11 @@ static bool goes_last(const struct probe *probe)
 	return !probe->yields_first;
 }
 
-/* Probes that were attached when a file was seen are not remembered. */
+/* Probes that were attached when a file was seen are remembered for a signal that has others. */
 static bool can_come_back(const struct throttle *throttle, const struct signal *signal)
 {
+	if (signal->deferred && signal->deferred->is_part)
+		return true;
 	for (size_t i = 0; i < throttle->probe_count; i++)
 		if (throttle->probes[i].is_deferred && throttle_is_of(signal, &throttle->probes[i]))
 			return false;
@@ -234,6 +236,8 @@ static int signal_off(struct throttle *throttle, const double ns[SIGNAL_LIMIT],
 		throttle->signals_off[throttle->signals_off_count++] = (u8)most;
 		throttle->signal_off_ns[most] = clock_now_ns();
 		throttle->signals &= ~(1ULL << most);
+		throttle->live->signals_off |= 1ULL << most;
+		capture_set_live(throttle->capture, throttle->live);
 		throttle_note(throttle, signal_rows[most].name, false);
 	} else {
 		throttle->governor.levels[GOVERNOR_SIGNALS].now--;
@@ -259,6 +263,8 @@ static int signal_on(struct throttle *throttle, struct throttle_step *step)
 		if (!is_restorable(throttle, id))
 			continue;
 		snprintf(step->what, sizeof(step->what), "signal %s on", signal_rows[id].name);
+		throttle->live->signals_off &= ~(1ULL << id);
+		capture_set_live(throttle->capture, throttle->live);
 		err = throttle_attach(throttle, signal_rows[id].signal);
 		if (err)
 			return err;

@@ -73,6 +73,8 @@ void unwinding_facts_add(const struct unwinding_counts *now, const struct unwind
 	add(context, "unwind_modules_reclaimed",
 	    there->modules_reclaimed - before->there.modules_reclaimed);
 	add(context, "jit_names_refused", there->perf_map_unfit - before->there.perf_map_unfit);
+	add(context, "trace_contexts_refused",
+	    there->contexts_refused - before->there.contexts_refused);
 	for (int i = FILE_UNREACHABLE; i < FILE_REFUSAL_COUNT; i++)
 		add(context, refusal_keys[i], there->refused[i] - before->there.refused[i]);
 }

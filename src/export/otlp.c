@@ -10,6 +10,7 @@
 #define ALIGNMENT	    16
 #define TEXT_BYTES	    2048
 #define RESOURCE_ATTRIBUTES 3
+#define PROCESS_ATTRIBUTES  4
 
 struct otlp_block {
 	struct otlp_block *next;
@@ -60,19 +61,37 @@ void otlp_free(struct otlp_pool *pool)
 	}
 }
 
-Otlp__KeyValue *otlp_attribute(struct otlp_pool *pool, const char *key, const char *text)
+static Otlp__KeyValue *new_attribute(struct otlp_pool *pool, const char *key)
 {
 	Otlp__KeyValue *pair = otlp_alloc(pool, sizeof(*pair));
 	Otlp__AnyValue *value = otlp_alloc(pool, sizeof(*value));
-	char *copy = otlp_text(pool, text);
 
-	if (!pair || !value || !copy)
+	if (!pair || !value)
 		return NULL;
 	otlp__key_value__init(pair);
 	otlp__any_value__init(value);
-	value->string_value = copy;
 	pair->key = (char *)key;
 	pair->value = value;
+	return pair;
+}
+
+Otlp__KeyValue *otlp_attribute(struct otlp_pool *pool, const char *key, const char *text)
+{
+	Otlp__KeyValue *pair = new_attribute(pool, key);
+	char *copy = otlp_text(pool, text);
+
+	if (!pair || !copy)
+		return NULL;
+	pair->value->string_value = copy;
+	return pair;
+}
+
+Otlp__KeyValue *otlp_attribute_int(struct otlp_pool *pool, const char *key, s64 number)
+{
+	Otlp__KeyValue *pair = new_attribute(pool, key);
+
+	if (pair)
+		WIRE_SET(pair->value, int_value, number);
 	return pair;
 }
 
@@ -85,7 +104,8 @@ Otlp__Resource *otlp_resource(struct otlp_pool *pool, const struct timeline *tim
 	} attributes[RESOURCE_ATTRIBUTES] = {
 		{"service.name", service}, {"host.name", host}, {"os.type", "linux"}};
 	Otlp__Resource *resource = otlp_alloc(pool, sizeof(*resource));
-	Otlp__KeyValue **places = otlp_alloc(pool, RESOURCE_ATTRIBUTES * sizeof(*places));
+	Otlp__KeyValue **places =
+		otlp_alloc(pool, (RESOURCE_ATTRIBUTES + PROCESS_ATTRIBUTES) * sizeof(*places));
 
 	if (!resource || !places)
 		return NULL;
@@ -100,6 +120,29 @@ Otlp__Resource *otlp_resource(struct otlp_pool *pool, const struct timeline *tim
 			return NULL;
 	}
 	return resource;
+}
+
+Otlp__Resource *otlp_resource_process(struct otlp_pool *pool, const struct timeline *timeline,
+				      const struct timeline_process *process)
+{
+	Otlp__Resource *resource =
+		otlp_resource(pool, timeline, process ? timeline_service(timeline, process) : "");
+	const struct {
+		const char *key;
+		u32 text;
+	} texts[] = {{"process.executable.path", process ? process->exe : 0},
+		     {"container.id", process ? process->container : 0},
+		     {"k8s.pod.uid", process ? process->pod : 0}};
+
+	if (!resource || !process)
+		return resource;
+	resource->attributes[resource->n_attributes++] =
+		otlp_attribute_int(pool, "process.pid", (s64)process->pid);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (texts[i].text)
+			resource->attributes[resource->n_attributes++] = otlp_attribute(
+				pool, texts[i].key, timeline_text(timeline, texts[i].text));
+	return pool->has_failed ? NULL : resource;
 }
 
 Otlp__InstrumentationScope *otlp_scope(struct otlp_pool *pool, const struct timeline *timeline)

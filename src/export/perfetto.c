@@ -98,6 +98,8 @@ int export_perfetto(const struct export_source *source, const struct export_opti
 	if (!err)
 		err = trace_connections(&trace);
 	if (!err)
+		err = trace_requests(&trace);
+	if (!err)
 		err = trace_host(&trace);
 	trace_stacks_free(stacks);
 	trace_end(&trace);

@@ -7,13 +7,15 @@
 #ifndef DWELL_EXPORT_PERFETTO_H
 #define DWELL_EXPORT_PERFETTO_H
 
+#include "../../signals/requests/kinds.h"
 #include "../store/timeline_rows.h"
 #include "export.h"
 #include "proto/perfetto.pb-c.h"
 #include "wire.h"
 
 #define TRACE_NAMES_MAX (4u << 20) /* bytes of names of slices; the rest is told each time */
-#define TRACE_NOTES_MAX 8	   /* of one event */
+#define TRACE_NOTES_MAX 32	   /* of one event */
+#define TRACE_LANES_MAX 1024	   /* of one thread or process; what finds all taken is left out */
 
 /* Tracks: their number is the kind, and which one of it. */
 enum trace_track {
@@ -32,23 +34,32 @@ enum trace_track {
 	X(ORDER, "order_in_window")                                                                \
 	X(COUNT, "count")                                                                          \
 	X(WHY, "why")                                                                              \
-	X(CPU_NS, "cpu_ns")                                                                        \
-	X(RUNQ_NS, "runq_ns")                                                                      \
-	X(LOCK_NS, "lock_ns")                                                                      \
-	X(DISK_NS, "disk_ns")                                                                      \
-	X(NET_NS, "net_ns")                                                                        \
-	X(OTHER_NS, "other_ns")                                                                    \
 	X(LOCAL, "local")                                                                          \
 	X(PEER, "peer")                                                                            \
 	X(SENT, "sent_bytes")                                                                      \
-	X(RECEIVED, "received_bytes")
+	X(RECEIVED, "received_bytes")                                                              \
+	X(STATUS, "status")                                                                        \
+	X(OUTCOME, "outcome")                                                                      \
+	X(PROTOCOL, "protocol")                                                                    \
+	X(KIND, "kind")                                                                            \
+	X(MODEL, "model")                                                                          \
+	X(WEIGHT, "weight")                                                                        \
+	X(TID, "tid")                                                                              \
+	X(SERVER, "server")                                                                        \
+	X(LINK, "link")                                                                            \
+	X(WAIT_NS, "wait_ns")                                                                      \
+	X(QUEUE_NS, "queue_ns")
 
 enum trace_note {
 	NOTE_NONE, /* 0 is no number of what is interned */
 #define NOTE(NAME, name) NOTE_##NAME,
 	TRACE_NOTES(NOTE)
 #undef NOTE
-		NOTE_END
+/* Parts of a request's time; slow events have some of them. */
+#define PART(NAME, name, ...) NOTE_PART_##NAME,
+		REQUEST_PARTS(PART)
+#undef PART
+			NOTE_END
 };
 
 struct trace {
@@ -96,8 +107,33 @@ void trace_note_text(struct trace_event *event, enum trace_note note, const char
 void trace_note_order(struct trace_event *event);
 
 void trace_slice(struct trace *trace, struct trace_event *event, u64 begin_ns, u64 end_ns);
+/* The same in two, for others between them. */
+void trace_slice_begin(struct trace *trace, struct trace_event *event, u64 begin_ns);
+void trace_slice_end(struct trace *trace, u64 track, u64 end_ns);
 void trace_instant(struct trace *trace, struct trace_event *event, u64 ts_ns);
 void trace_count(struct trace *trace, u64 track, u64 ts_ns, double value);
+
+/* perfetto_lanes.c: tracks for what overlaps. */
+struct trace_lanes {
+	struct trace *trace;
+	const char *name, *about;
+	u64 owner[3]; /* whose they are */
+	u64 parent;   /* track */
+	u64 uuids[TRACE_LANES_MAX], ends_ns[TRACE_LANES_MAX];
+	size_t count;
+	u64 left_out;
+};
+
+/* False: the owner is another than before, and has lanes of its own; the parent is to be set. */
+bool trace_lanes_are_of(struct trace_lanes *lanes, u64 a, u64 b, u64 c);
+/* The track for what lasts from begin to end; 0: none is free. Fewest if begins come in order. */
+u64 trace_lanes_take(struct trace_lanes *lanes, u64 begin_ns, u64 end_ns);
+void trace_lanes_print_left_out(const struct trace_lanes *lanes);
+/* The track of a process by its number and start; 0: it is not known. */
+u64 trace_process_of(struct trace *trace, u64 pid, u64 start_ns);
+
+/* perfetto_requests.c */
+int trace_requests(struct trace *trace);
 
 /* perfetto_stacks.c: the samples; the number of a stack for other events, 0 if there is none. */
 struct trace_stacks;

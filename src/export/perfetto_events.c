@@ -15,70 +15,8 @@
 #include "../store/query.h"
 #include "perfetto.h"
 
-#define LANES_MAX	 1024 /* of one thread or process; what finds all taken is left out, and told */
 #define EVENT_NAME_BYTES 96
 #define ADDRESS_BYTES	 128
-
-struct lanes {
-	struct trace *trace;
-	const char *name, *about;
-	u64 owner[3]; /* whose they are */
-	u64 parent;   /* track */
-	u64 uuids[LANES_MAX], ends_ns[LANES_MAX];
-	size_t count;
-	u64 left_out;
-};
-
-/* Another thread or process has lanes of its own. */
-static bool is_owner(struct lanes *lanes, u64 a, u64 b, u64 c)
-{
-	const u64 owner[3] = {a, b, c};
-
-	if (lanes->count && !memcmp(owner, lanes->owner, sizeof(owner)))
-		return true;
-	memcpy(lanes->owner, owner, sizeof(owner));
-	lanes->count = 0;
-	return false;
-}
-
-/* The track for what lasts from begin to end; 0: none is free. Begins come in order. */
-static u64 take_lane(struct lanes *lanes, u64 begin_ns, u64 end_ns)
-{
-	char name[EVENT_NAME_BYTES];
-	size_t i = 0;
-
-	while (i < lanes->count && lanes->ends_ns[i] > begin_ns)
-		i++;
-	if (i == LANES_MAX) {
-		lanes->left_out++;
-		return 0;
-	}
-	if (i == lanes->count) {
-		snprintf(name, sizeof(name), i ? "%s %zu" : "%s", lanes->name, i + 1);
-		lanes->uuids[i] = trace_lane(lanes->trace, lanes->parent, name, lanes->about);
-		lanes->count++;
-	}
-	lanes->ends_ns[i] = end_ns;
-	return lanes->uuids[i];
-}
-
-static void tell_left_out(const struct lanes *lanes)
-{
-	if (lanes->left_out)
-		log_info("perfetto: %" PRIu64
-			 " of the %s are left out, as more than %d of one thread "
-			 "or process overlap",
-			 (uint64_t)lanes->left_out, lanes->name, LANES_MAX);
-}
-
-static u64 process_track(struct trace *trace, u64 pid, u64 start_ns)
-{
-	const struct timeline *timeline = trace->timeline;
-	const struct timeline_process *process = timeline_process(timeline, pid, start_ns);
-	const struct timeline_process *first = (const void *)timeline->processes.items;
-
-	return process ? trace_process(trace, (u32)(process - first)) : 0;
-}
 
 /* A thread of a process by its number; the last that had it. */
 struct task {
@@ -87,7 +25,7 @@ struct task {
 };
 
 struct slow {
-	struct lanes lanes;
+	struct trace_lanes lanes;
 	struct trace_stacks *stacks;
 	struct hash tasks;
 };
@@ -115,7 +53,7 @@ static u64 slow_parent(struct slow *slow, const struct slow_row *row)
 		hash_find(&slow->tasks, &(u64[]){row->pid, row->start_ns, row->tid});
 
 	return task ? trace_thread(slow->lanes.trace, (u32)task->thread)
-		    : process_track(slow->lanes.trace, row->pid, row->start_ns);
+		    : trace_process_of(slow->lanes.trace, row->pid, row->start_ns);
 }
 
 static int put_slow(const struct slow_row *row, void *context)
@@ -125,16 +63,16 @@ static int put_slow(const struct slow_row *row, void *context)
 	const struct {
 		enum trace_note note;
 		u64 ns;
-	} parts[] = {{NOTE_CPU_NS, row->cpu_ns},   {NOTE_RUNQ_NS, row->runq_ns},
-		     {NOTE_LOCK_NS, row->lock_ns}, {NOTE_DISK_NS, row->disk_ns},
-		     {NOTE_NET_NS, row->net_ns},   {NOTE_OTHER_NS, row->other_ns}};
+	} parts[] = {{NOTE_PART_CPU, row->cpu_ns},   {NOTE_PART_RUNQ, row->runq_ns},
+		     {NOTE_PART_LOCK, row->lock_ns}, {NOTE_PART_DISK, row->disk_ns},
+		     {NOTE_PART_NET, row->net_ns},   {NOTE_PART_OTHER, row->other_ns}};
 	struct trace_event event;
 	char name[EVENT_NAME_BYTES], shown[4 * EVENT_NAME_BYTES];
 	u64 track, stack;
 
-	if (!is_owner(&slow->lanes, row->pid, row->start_ns, row->tid))
+	if (!trace_lanes_are_of(&slow->lanes, row->pid, row->start_ns, row->tid))
 		slow->lanes.parent = slow_parent(slow, row);
-	track = take_lane(&slow->lanes, row->begin_ns, row->end_ns);
+	track = trace_lanes_take(&slow->lanes, row->begin_ns, row->end_ns);
 	if (!track)
 		return 0;
 	snprintf(name, sizeof(name), "%s %s", row->signal, row->kind);
@@ -164,7 +102,7 @@ int trace_slow(struct trace *trace, struct trace_stacks *stacks)
 	if (!err)
 		err = timeline_slow(trace->timeline, put_slow, &slow);
 	hash_free(&slow.tasks);
-	tell_left_out(&slow.lanes);
+	trace_lanes_print_left_out(&slow.lanes);
 	return err;
 }
 
@@ -198,7 +136,7 @@ static void shown_text(sqlite3_stmt *row, int column, char *to, size_t size)
 
 static int put_connection(sqlite3_stmt *row, void *context)
 {
-	struct lanes *lanes = context;
+	struct trace_lanes *lanes = context;
 	struct trace *trace = lanes->trace;
 	u64 pid = query_count(row, 0), start_ns = query_count(row, 1);
 	u64 begin_ns = query_count(row, 5), end_ns = query_count(row, 6), track;
@@ -211,9 +149,9 @@ static int put_connection(sqlite3_stmt *row, void *context)
 		return 0;
 	if (end_ns < begin_ns)
 		end_ns = begin_ns;
-	if (!is_owner(lanes, pid, start_ns, 0))
-		lanes->parent = process_track(trace, pid, start_ns);
-	track = take_lane(lanes, begin_ns, end_ns);
+	if (!trace_lanes_are_of(lanes, pid, start_ns, 0))
+		lanes->parent = trace_process_of(trace, pid, start_ns);
+	track = trace_lanes_take(lanes, begin_ns, end_ns);
 	if (!track)
 		return 0;
 	shown_text(row, 2, direction, sizeof(direction));
@@ -240,17 +178,17 @@ static int put_connection(sqlite3_stmt *row, void *context)
 
 int trace_connections(struct trace *trace)
 {
-	struct lanes lanes = {.trace = trace,
-			      .name = "connections",
-			      .about =
-				      "TCP connections with their true times. A flow joins the two "
-				      "ends of one within this host."};
+	struct trace_lanes lanes = {
+		.trace = trace,
+		.name = "connections",
+		.about = "TCP connections with their true times. A flow joins the two "
+			 "ends of one within this host."};
 	int err =
 		query_table(trace->timeline->db, "connections",
 			    "pid, start_ns, direction, local, peer, begin_ns, end_ns, sent_bytes, "
 			    "received_bytes",
 			    "pid, start_ns, begin_ns", put_connection, &lanes);
 
-	tell_left_out(&lanes);
+	trace_lanes_print_left_out(&lanes);
 	return err;
 }

@@ -70,6 +70,9 @@ static void put_note_names(struct trace *trace)
 #define NOTE(NAME, name) [NOTE_##NAME] = name,
 		TRACE_NOTES(NOTE)
 #undef NOTE
+#define PART(NAME, name, ...) [NOTE_PART_##NAME] = #name "_ns",
+			REQUEST_PARTS(PART)
+#undef PART
 	};
 	Perfetto__InternedName names[NOTE_END], *places[NOTE_END];
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
@@ -281,13 +284,23 @@ static void put_event(struct trace *trace, Perfetto__TrackEvent *event, u32 type
 	trace_packet(trace, &packet);
 }
 
-void trace_slice(struct trace *trace, struct trace_event *event, u64 begin_ns, u64 end_ns)
+void trace_slice_begin(struct trace *trace, struct trace_event *event, u64 begin_ns)
+{
+	put_event(trace, &event->event, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, begin_ns);
+}
+
+void trace_slice_end(struct trace *trace, u64 track, u64 end_ns)
 {
 	Perfetto__TrackEvent end = PERFETTO__TRACK_EVENT__INIT;
 
-	put_event(trace, &event->event, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, begin_ns);
-	WIRE_SET(&end, track_uuid, event->event.track_uuid);
+	WIRE_SET(&end, track_uuid, track);
 	put_event(trace, &end, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END, end_ns);
+}
+
+void trace_slice(struct trace *trace, struct trace_event *event, u64 begin_ns, u64 end_ns)
+{
+	trace_slice_begin(trace, event, begin_ns);
+	trace_slice_end(trace, event->event.track_uuid, end_ns);
 }
 
 void trace_instant(struct trace *trace, struct trace_event *event, u64 ts_ns)

@@ -7,6 +7,7 @@
 #ifndef DWELL_MODEL_DEFERRED_H
 #define DWELL_MODEL_DEFERRED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "../../abi/types.h"
@@ -38,10 +39,19 @@ struct deferred_kind {
 	size_t calls_size;
 	void (*add_calls)(const void *of_cpu, u64 calls[DEFERRED_FUNCTIONS_MAX]);
 
-	/* A map of what a process has, to be forgotten when it is gone: whose a key is. */
+	/* A map of what a process has, to be forgotten when it is gone: whose a key is. NULL: none.
+	 */
 	const char *lives_map;
 	u32 (*process_of)(const void *key);
 
+	/*
+	 * A per-CPU array with a number in which programs count that the probes would be of use:
+	 * until then none is attached. NULL: they are attached as files come.
+	 */
+	const char *asked_map;
+
+	bool is_part;	/* the signal has a meaning without them: it goes on when they cost too much
+			 */
 	u64 program_ns; /* what its program takes at a call that is not sampled */
 	double limit;	/* most of one CPU's time, where --max-overhead does not say */
 };

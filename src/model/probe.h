@@ -41,7 +41,7 @@ enum probe_run {
 /* Single events have their stack taken, or not (--stacks): the maps for that are large. */
 enum probe_stacks { PROBE_ANY, PROBE_WITHOUT_STACKS, PROBE_WITH_STACKS };
 
-#define PROBE_MAPS_MAX	25
+#define PROBE_MAPS_MAX	40
 #define PROBE_FILLS_MAX 2
 
 /* Groups of maps, as probes name them. */

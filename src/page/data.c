@@ -187,6 +187,22 @@ s32 page_pid_at(const struct page_data *data, u64 pid, u64 start_ns)
 	return process ? data->process_at[process - data->digest->processes] : PAGE_NONE;
 }
 
+s32 page_last_pid_at(const struct page_data *data, u32 pid)
+{
+	const struct digest *digest = data->digest;
+	size_t low = 0, high = digest->process_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (digest->processes[middle].pid <= pid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && digest->processes[low - 1].pid == pid ? data->process_at[low - 1] : PAGE_NONE;
+}
+
 void page_limit(struct page_data *data, const char *part, u64 rows, u64 limit, u64 left_out,
 		const char *text)
 {

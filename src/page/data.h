@@ -31,6 +31,8 @@
 #define PAGE_VALUE_ROWS_MAX	    200000
 #define PAGE_HISTOGRAM_ROWS_MAX	    300000
 #define PAGE_TABLE_ROWS_MAX	    1000
+#define PAGE_ENDPOINTS_MAX	    2000
+#define PAGE_REQUESTS_MAX	    10000
 #define PAGE_MARKS_MAX		    2000
 #define PAGE_TEXT_MAX		    (64u << 20)
 
@@ -122,6 +124,8 @@ s32 page_thread_at(const struct page_data *data, u64 tid, u64 start_ns);
 /* The last thread with this tid likewise, and a process. */
 s32 page_tid_at(const struct page_data *data, u32 tid);
 s32 page_pid_at(const struct page_data *data, u64 pid, u64 start_ns);
+/* The last process with this pid. */
+s32 page_last_pid_at(const struct page_data *data, u32 pid);
 
 void page_limit(struct page_data *data, const char *part, u64 rows, u64 limit, u64 left_out,
 		const char *text);

@@ -18,6 +18,17 @@ static s64 percentile(const struct request_endpoint *endpoint, double share)
 	return (s64)hist_percentile(endpoint->latency, share);
 }
 
+/* "nginx :80" */
+static void table_server(struct page_table *table, size_t column,
+			 const struct request_endpoint *endpoint)
+{
+	char text[128];
+
+	request_service_text(service_of(&table->data->digest->requests, endpoint), text,
+			     sizeof(text));
+	table_text(table, column, text);
+}
+
 int tables_endpoints(struct table_list *list)
 {
 	enum { ENDPOINT, PROTOCOL, SERVER, PORT, COUNT, RATE, ERRORS, TOTAL, P50, P95, P99, MOST };
@@ -71,9 +82,10 @@ int tables_endpoints(struct table_list *list)
 
 int tables_budgets(struct table_list *list)
 {
-	enum { ENDPOINT, PART, MEANING, TYPICAL, SLOW };
+	enum { ENDPOINT, SERVER, PART, MEANING, TYPICAL, SLOW };
 	static const struct table_column columns[] = {
 		[ENDPOINT] = {"endpoint", "", TABLE_TEXT},
+		[SERVER] = {"server", "", TABLE_TEXT},
 		[PART] = {"part", "", TABLE_TEXT},
 		[MEANING] = {"meaning", "", TABLE_TEXT},
 		[TYPICAL] = {"typical_ns", "typical request", TABLE_NS},
@@ -100,10 +112,12 @@ int tables_budgets(struct table_list *list)
 			if ((!typical && !slow) || !table_row(&table))
 				continue; /* nothing, or counted */
 			table_text(&table, ENDPOINT, endpoint->name);
+			table_server(&table, SERVER, endpoint);
 			table_text(&table, PART, request_part_names[part]);
 			table_text(&table, MEANING, request_part_meanings[part]);
 			table_number(&table, TYPICAL, (s64)typical);
-			table_number(&table, SLOW, (s64)slow);
+			if (endpoint->slow.kept)
+				table_number(&table, SLOW, (s64)slow);
 		}
 	}
 	return table_end(list, &table);
@@ -111,10 +125,11 @@ int tables_budgets(struct table_list *list)
 
 int tables_slowest_requests(struct table_list *list)
 {
-	enum { TIME, ENDPOINT, PID, STATUS, TOTAL, QUEUE, WINDOW, LARGEST, LARGEST_NS };
+	enum { TIME, ENDPOINT, SERVER, PID, STATUS, TOTAL, QUEUE, WINDOW, LARGEST, LARGEST_NS };
 	static const struct table_column columns[] = {
 		[TIME] = {"time", "", TABLE_TIME},
 		[ENDPOINT] = {"endpoint", "", TABLE_TEXT},
+		[SERVER] = {"server", "", TABLE_TEXT},
 		[PID] = {"pid", "", TABLE_ID},
 		[STATUS] = {"status", "", TABLE_TEXT},
 		[TOTAL] = {"latency_ns", "latency", TABLE_NS},
@@ -126,23 +141,30 @@ int tables_slowest_requests(struct table_list *list)
 	struct page_table table = {.id = "slowest_requests",
 				   .tab = "requests",
 				   .title = "Slowest requests",
-				   .about = "of those that were kept whole",
+				   .about = "of those that were kept whole, without those that "
+					    "another one in the list called",
 				   .columns = columns,
 				   .column_count = ARRAY_SIZE(columns)};
 	const struct digest *digest = list->data->digest;
 	const struct requests *requests = &digest->requests;
+	u32 slowest[SLOWEST_SHOWN];
+	size_t shown = requests_slowest(requests, slowest, SLOWEST_SHOWN);
 
 	table_begin(list, &table);
-	for (size_t i = 0; i < requests->kept_count && i < SLOWEST_SHOWN; i++) {
-		const struct request *request = &requests->kept[i];
+	for (size_t i = 0; i < shown; i++) {
+		const struct request *request = &requests->kept[slowest[i]];
 		const struct request_endpoint *endpoint = request_endpoint(requests, request);
 		u32 parts[BUDGET_COUNT];
 		size_t count = request_parts(request->part_ns, 0, parts);
 
-		if (endpoint->kind != ENDPOINT_REQUEST || !table_row(&table))
-			continue; /* none, or counted */
-		table_number(&table, TIME, (s64)(request->begin_ns - digest->start_ns));
+		if (!table_row(&table))
+			continue; /* counted */
+		table_number(&table, TIME,
+			     request->begin_ns > digest->start_ns
+				     ? (s64)(request->begin_ns - digest->start_ns)
+				     : 0);
 		table_text(&table, ENDPOINT, endpoint->name);
+		table_server(&table, SERVER, endpoint);
 		table_number(&table, PID, (s64)request->pid);
 		table_text(&table, STATUS, request->status);
 		table_number(&table, TOTAL, (s64)request_latency(request));

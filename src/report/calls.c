@@ -29,14 +29,33 @@ static int add_thread(const struct digest *digest, const struct thread *thread, 
 	return 0;
 }
 
-static int find(const struct digest *digest, size_t first, size_t count, struct hash *ret_calls)
+void calls_init(struct hash *calls)
+{
+	hash_init(calls, sizeof(struct call), 2 * sizeof(u32), 65536);
+}
+
+static int add_threads(const struct digest *digest, size_t first, size_t count, struct hash *calls)
 {
 	int err = 0;
 
-	hash_init(ret_calls, sizeof(struct call), 2 * sizeof(u32), 65536);
 	for (size_t i = first; !err && i < first + count; i++)
 		if (digest_shows(digest, &digest->threads[i]))
-			err = add_thread(digest, &digest->threads[i], ret_calls);
+			err = add_thread(digest, &digest->threads[i], calls);
+	return err;
+}
+
+int calls_add_process(const struct digest *digest, const struct process *process,
+		      struct hash *calls)
+{
+	return add_threads(digest, process->first_thread, process->thread_count, calls);
+}
+
+static int find(const struct digest *digest, size_t first, size_t count, struct hash *ret_calls)
+{
+	int err;
+
+	calls_init(ret_calls);
+	err = add_threads(digest, first, count, ret_calls);
 	if (ret_calls->count)
 		qsort(ret_calls->items, ret_calls->count, sizeof(struct call), by_total);
 	return err;

@@ -13,4 +13,9 @@ int calls_find(const struct digest *digest, struct hash *ret_calls);
 int calls_of_process(const struct digest *digest, const struct process *process,
 		     struct hash *ret_calls);
 
+/* Of several processes: one after the other, in no order. */
+void calls_init(struct hash *calls);
+int calls_add_process(const struct digest *digest, const struct process *process,
+		      struct hash *calls);
+
 #endif

@@ -188,7 +188,7 @@ static bool is_library(const char *module)
 	return false;
 }
 
-static bool is_telling(const struct profile *profile, u32 function, bool in_kernel)
+bool hot_function_is_telling(const struct profile *profile, u32 function, bool in_kernel)
 {
 	const struct profile_function *of = profile_function(profile, function);
 	const char *name = profile_function_name(profile, function);
@@ -222,7 +222,7 @@ static u32 telling_function(const struct digest *digest, const struct profile_sa
 		return *memo == NOT_TELLING ? PROFILE_NONE : *memo - FIRST_FUNCTION;
 	count = profile_steps(profile, sample->stack, sample->stop, steps);
 	for (size_t i = 0; i < count && function == PROFILE_NONE; i++)
-		if (is_telling(profile, steps[i].function, in_kernel))
+		if (hot_function_is_telling(profile, steps[i].function, in_kernel))
 			function = steps[i].function;
 	*memo = function == PROFILE_NONE ? NOT_TELLING : function + FIRST_FUNCTION;
 	return function;

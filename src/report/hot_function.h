@@ -38,4 +38,8 @@ int hot_function_in_state(const struct digest *digest, u32 group, u32 state, boo
 			  struct hash *known, struct hot_function *ret_place);
 void hot_functions_init(struct hash *known);
 
+/* A function of the program itself, and not of the C library; or of the kernel, and not how it
+ * waits. */
+bool hot_function_is_telling(const struct profile *profile, u32 function, bool in_kernel);
+
 #endif

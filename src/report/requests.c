@@ -27,6 +27,20 @@ const char *const request_outcome_names[REQUEST_OUTCOME_COUNT + 1] = {
 		[REQUEST_OUTCOME_COUNT] = "unknown",
 };
 
+const char *const request_grade_names[REQUEST_GRADE_COUNT + 1] = {
+#define GRADE(NAME, name, ...) [REQUEST_GRADE_##NAME] = #name,
+	REQUEST_GRADES(GRADE)
+#undef GRADE
+		[REQUEST_GRADE_COUNT] = "unknown",
+};
+
+const char *const request_grade_meanings[REQUEST_GRADE_COUNT + 1] = {
+#define GRADE(NAME, name, meaning) [REQUEST_GRADE_##NAME] = (meaning),
+	REQUEST_GRADES(GRADE)
+#undef GRADE
+		[REQUEST_GRADE_COUNT] = "not known",
+};
+
 const char *const request_model_names[REQUEST_MODEL_COUNT + 1] = {
 #define MODEL(NAME, name, ...) [REQUEST_MODEL_##NAME] = #name,
 	REQUEST_MODELS(MODEL)
@@ -46,6 +60,15 @@ const char *const request_kind_names[ENDPOINT_KINDS] = {
 	[ENDPOINT_MESSAGE] = "message",
 };
 
+u64 request_links_sum(const struct request_links *links)
+{
+	u64 linked = profile_add(links->confirmed, links->backward);
+	u64 others = profile_add(links->conflict, links->forward);
+
+	return profile_add(profile_add(linked, others),
+			   profile_add(links->unlinked, links->published));
+}
+
 u64 request_bytes_in(const struct request_counts *counts)
 {
 	return profile_add(counts->received_bytes, counts->sent_bytes);
@@ -60,11 +83,19 @@ u64 request_bytes_outside(const struct request_counts *counts)
 	return bytes;
 }
 
+static const char *name_or_protocol(const char *name, const char *protocol)
+{
+	return *name ? name : *protocol ? protocol : "(not recognised)";
+}
+
 const char *request_name(const struct request_endpoint *endpoint)
 {
-	if (*endpoint->name)
-		return endpoint->name;
-	return *endpoint->protocol ? endpoint->protocol : "(not recognised)";
+	return name_or_protocol(endpoint->name, endpoint->protocol);
+}
+
+const char *request_target_name(const struct request_target *target)
+{
+	return name_or_protocol(target->name, target->protocol);
 }
 
 void request_service_text(const struct request_service *service, char *buf, size_t size)

@@ -14,6 +14,8 @@
 #define SLOW_SHARE 0.95
 #define LEAST	   3 /* kept requests: fewer say nothing of what slow ones have in common */
 
+#define SHARES 16 /* of an endpoint: different ones */
+
 static int order(u64 a, u64 b)
 {
 	return a < b ? -1 : a > b;
@@ -46,6 +48,8 @@ static int index_kept(struct requests *requests)
 		struct request_endpoint *endpoint =
 			hash_item(&requests->endpoints, request->endpoint);
 
+		if (!request->weight)
+			continue;
 		endpoint->kept++;
 		endpoint->answered_kept += request->outcome == REQUEST_ANSWERED;
 	}
@@ -61,7 +65,7 @@ static int index_kept(struct requests *requests)
 		struct request_endpoint *endpoint =
 			hash_item(&requests->endpoints, request->endpoint);
 
-		if (request->outcome == REQUEST_ANSWERED)
+		if (request->outcome == REQUEST_ANSWERED && request->weight)
 			requests->by_endpoint[endpoint->first_kept + endpoint->answered_kept++] =
 				(u32)i;
 	}
@@ -176,7 +180,10 @@ static int by_process(const void *a, const void *b)
 	return x->endpoint != y->endpoint ? order(x->endpoint, y->endpoint) : order(x->pid, y->pid);
 }
 
-/* Nothing is looked up by id any more: rows of one endpoint stand together, each process once. */
+/*
+ * Nothing is looked up by id any more: rows of one endpoint stand together, each process that is
+ * wanted once.
+ */
 static void index_processes(struct requests *requests)
 {
 	struct request_process *rows = (struct request_process *)(void *)requests->processes.items;
@@ -189,7 +196,7 @@ static void index_processes(struct requests *requests)
 		struct request_endpoint *endpoint =
 			hash_item(&requests->endpoints, rows[i].endpoint);
 
-		if (count && !by_process(&rows[count - 1], &rows[i]))
+		if (!rows[i].is_wanted || (count && !by_process(&rows[count - 1], &rows[i])))
 			continue;
 		rows[count] = rows[i];
 		if (!endpoint->process_count++)
@@ -252,12 +259,79 @@ static int order_endpoints(struct requests *requests)
 	return 0;
 }
 
-int requests_compute(struct digest *digest)
+/* Of what slow requests spend more on: by whom, or where. */
+struct shares {
+	struct share {
+		u64 who;
+		double ns;
+	} shares[SHARES];
+	size_t count;
+};
+
+static void add_share(struct shares *shares, u64 who, double ns)
+{
+	size_t k = 0;
+
+	while (k < shares->count && shares->shares[k].who != who)
+		k++;
+	if (k == SHARES)
+		return;
+	shares->count += k == shares->count;
+	shares->shares[k].who = who;
+	shares->shares[k].ns += ns;
+}
+
+/* Most of it is due to this one: less than a quarter of the part is nobody's. */
+static u64 largest_share(const struct shares *shares, double weight, u64 part_ns, u64 *ret_who)
+{
+	u64 most = 0;
+
+	for (size_t k = 0; k < shares->count; k++) {
+		u64 ns = (u64)(shares->shares[k].ns / weight);
+
+		if (ns < part_ns / 4 || ns <= most)
+			continue;
+		*ret_who = shares->shares[k].who;
+		most = ns;
+	}
+	return most;
+}
+
+/* Who held slow requests up, and where in the code they waited. */
+static void explain_growth(const struct requests *requests, struct request_endpoint *endpoint)
+{
+	u64 part_ns = endpoint->slow.ns[endpoint->grown];
+	struct shares culprits = {0}, places = {0};
+	double weight = 0;
+
+	for (size_t i = 0; endpoint->has_growth && i < endpoint->answered_kept; i++) {
+		const struct request *request = kept_at(requests, endpoint, i);
+		const struct request_culprit *culprit = request_culprit(requests, request);
+
+		if (request_latency(request) < endpoint->slow.from_ns)
+			continue;
+		weight += request->weight;
+		if (culprit && culprit->part == endpoint->grown)
+			add_share(&culprits, culprit->who,
+				  request->weight * (double)culprit->least_ns);
+		if (request->wait_stack && request->wait_part == endpoint->grown)
+			add_share(&places, request->wait_stack,
+				  request->weight * (double)request->wait_ns);
+	}
+	endpoint->culprit_ns = largest_share(&culprits, weight, part_ns, &endpoint->culprit);
+	endpoint->wait_ns = largest_share(&places, weight, part_ns, &endpoint->wait_stack);
+}
+
+int requests_compute(sqlite3 *db, struct digest *digest)
 {
 	struct requests *requests = &digest->requests;
 	double seconds = (double)digest_span(digest) / (double)NS_PER_S;
 	int err = index_kept(requests);
 
+	if (!err)
+		err = requests_connect(digest);
+	if (!err)
+		err = requests_find_culprits(db, digest);
 	if (err)
 		return err;
 	index_processes(requests);
@@ -266,8 +340,10 @@ int requests_compute(struct digest *digest)
 
 		endpoint->rate = seconds > 0 ? (double)endpoint->counts.requests / seconds : 0;
 		find_budgets(requests, endpoint);
+		explain_growth(requests, endpoint);
 	}
-	return order_endpoints(requests);
+	err = requests_add_up_calls(requests);
+	return err ? err : order_endpoints(requests);
 }
 
 size_t request_parts(const u64 part_ns[REQUEST_PART_COUNT], u64 queue_ns,

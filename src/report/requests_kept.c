@@ -15,10 +15,31 @@
 #define NS_COLUMN(NAME, name, ...) ", " #name "_ns"
 
 static const char columns[] =
-	"window, endpoint, tid, begin_ns, queue_ns, window_ns, weight, status, outcome, model, "
-	"id" REQUEST_PARTS(NS_COLUMN);
-#define COLUMN_ID   10
-#define COLUMN_PART 11
+	"window, endpoint, id, parent, tid, begin_ns, queue_ns, window_ns, weight, status, "
+	"outcome, model" REQUEST_PARTS(NS_COLUMN) ", wait_part, wait_ns, wait_stack, wait_stop";
+enum {
+	TID = REQUEST_COLUMN_PARENT + 1,
+	BEGIN,
+	QUEUE,
+	WINDOW,
+	WEIGHT,
+	STATUS,
+	OUTCOME,
+	MODEL,
+	PART,
+	WAIT_PART = PART + REQUEST_PART_COUNT,
+	WAIT,
+	WAIT_STACK,
+	WAIT_STOP
+};
+
+int requests_each_row(sqlite3 *db, query_row_fn *on_row, void *context)
+{
+	char there[2 * sizeof(columns)];
+
+	query_columns(db, "requests", columns, there, sizeof(there));
+	return query_table(db, "requests", there, NULL, on_row, context);
+}
 
 struct reading {
 	struct digest *digest;
@@ -30,11 +51,13 @@ struct reading {
 
 const struct request_process *requests_process_of(const struct digest *digest, sqlite3_stmt *row)
 {
+	const struct request_process *process;
 	u64 id = query_u64(row, 1);
 
 	if (!digest_window_is_in(digest, sqlite3_column_int64(row, 0)))
 		return NULL;
-	return hash_find(&digest->requests.processes, &id);
+	process = hash_find(&digest->requests.processes, &id);
+	return process && process->is_wanted ? process : NULL;
 }
 
 static void swap(u64 *a, u64 *b)
@@ -73,13 +96,19 @@ static void note_latency(struct reading *reading, u64 latency_ns)
 		swap(&heap[at], &heap[(at - 1) / 2]);
 }
 
+/* It stands for none, not for itself either: it is there for the request that made the call. */
+static bool is_answer_alone(sqlite3_stmt *row, int column)
+{
+	return sqlite3_column_type(row, column) == SQLITE_INTEGER && !query_u64(row, column);
+}
+
 static int on_latency(sqlite3_stmt *row, void *context)
 {
 	struct reading *reading = context;
 	const struct request_process *process = requests_process_of(reading->digest, row);
 	struct request_endpoint *endpoint;
 
-	if (!process)
+	if (!process || is_answer_alone(row, 4))
 		return 0;
 	endpoint = hash_item(&reading->digest->requests.endpoints, process->endpoint);
 	reading->endpoints += !endpoint->kept_rows++;
@@ -115,20 +144,41 @@ static bool close_parts(struct request *request)
 	return false;
 }
 
-static void read_request(sqlite3_stmt *row, struct request *request)
+/* A part of the request: what is longer is not to be believed. */
+static void read_wait(sqlite3_stmt *row, struct request *request)
 {
-	double weight = sqlite3_column_double(row, 6);
+	u32 part = find_name(row, WAIT_PART, request_part_names, REQUEST_PART_COUNT);
+	u64 ns = query_count(row, WAIT);
 
-	request->tid = (u32)query_count(row, 2);
-	request->begin_ns = query_count(row, 3);
-	request->queue_ns = query_count(row, 4);
-	request->window_ns = query_count(row, 5);
+	if (part == REQUEST_PART_COUNT || ns > request->part_ns[part])
+		return;
+	request->wait_part = part;
+	request->wait_ns = ns;
+	request->wait_stack = query_u64(row, WAIT_STACK);
+	request->wait_stop = (u32)query_count(row, WAIT_STOP);
+}
+
+bool requests_read_row(sqlite3_stmt *row, struct request *request)
+{
+	double weight = sqlite3_column_double(row, WEIGHT);
+	bool is_closed;
+
+	request->id = query_u64(row, REQUEST_COLUMN_ID);
+	request->parent = query_u64(row, REQUEST_COLUMN_PARENT);
+	request->call = REQUEST_NONE;
+	request->tid = (u32)query_count(row, TID);
+	request->begin_ns = query_count(row, BEGIN);
+	request->queue_ns = query_count(row, QUEUE);
+	request->window_ns = query_count(row, WINDOW);
 	request->weight = weight >= 1 ? (weight < WEIGHT_MAX ? weight : WEIGHT_MAX) : 1;
-	query_text(row, 7, request->status, sizeof(request->status));
-	request->outcome = find_name(row, 8, request_outcome_names, REQUEST_OUTCOME_COUNT);
-	request->model = find_name(row, 9, request_model_names, REQUEST_MODEL_COUNT);
+	query_text(row, STATUS, request->status, sizeof(request->status));
+	request->outcome = find_name(row, OUTCOME, request_outcome_names, REQUEST_OUTCOME_COUNT);
+	request->model = find_name(row, MODEL, request_model_names, REQUEST_MODEL_COUNT);
 	for (int i = 0; i < REQUEST_PART_COUNT; i++)
-		request->part_ns[i] = query_count(row, COLUMN_PART + i);
+		request->part_ns[i] = query_count(row, PART + i);
+	is_closed = close_parts(request);
+	read_wait(row, request);
+	return is_closed;
 }
 
 /* One in stride, by id: rows of a window are in an order that every so-many-th would follow. */
@@ -143,15 +193,15 @@ static int on_kept(sqlite3_stmt *row, void *context)
 	struct requests *requests = &reading->digest->requests;
 	const struct request_process *process = requests_process_of(reading->digest, row);
 	const struct request_endpoint *endpoint;
-	u64 latency_ns = query_count(row, 4) + query_count(row, 5);
+	u64 latency_ns = query_count(row, QUEUE) + query_count(row, WINDOW);
 	bool is_slowest =
 		latency_ns >= reading->slowest[0] && reading->taken < REQUESTS_SLOWEST_MAX;
 	struct request *request;
 
-	if (!process)
+	if (!process || is_answer_alone(row, WEIGHT))
 		return 0;
 	endpoint = hash_item(&requests->endpoints, process->endpoint);
-	if (!is_slowest && !is_chosen(query_u64(row, COLUMN_ID), endpoint->stride))
+	if (!is_slowest && !is_chosen(query_u64(row, REQUEST_COLUMN_ID), endpoint->stride))
 		return 0;
 	reading->taken += is_slowest;
 	if (!is_slowest && requests->kept_count - reading->taken >= REQUESTS_KEPT_MAX + KEPT_SPARE)
@@ -161,10 +211,10 @@ static int on_kept(sqlite3_stmt *row, void *context)
 	if (!request)
 		return -ENOMEM;
 	*request = (struct request){.endpoint = process->endpoint, .pid = process->pid};
-	read_request(row, request);
+	requests->unclosed += !requests_read_row(row, request);
+	request->is_slowest = is_slowest;
 	if (!is_slowest)
 		request->weight *= (double)endpoint->stride;
-	requests->unclosed += !close_parts(request);
 	return 0;
 }
 
@@ -188,11 +238,11 @@ int requests_read_kept(sqlite3 *db, struct digest *digest)
 	struct reading reading = {.digest = digest};
 	struct requests *requests = &digest->requests;
 	u64 all = 0;
-	int err = query_table(db, "requests", "window, endpoint, queue_ns, window_ns", NULL,
+	int err = query_table(db, "requests", "window, endpoint, queue_ns, window_ns, weight", NULL,
 			      on_latency, &reading);
 
 	for (size_t i = 0; i < requests->endpoints.count; i++)
 		all += ((struct request_endpoint *)hash_item(&requests->endpoints, i))->kept_rows;
 	find_strides(requests, all > REQUESTS_KEPT_MAX ? reading.endpoints : 0);
-	return err ? err : query_table(db, "requests", columns, NULL, on_kept, &reading);
+	return err ? err : requests_each_row(db, on_kept, &reading);
 }

@@ -10,6 +10,10 @@
 
 #define SERVICE_KEY_BYTES  __builtin_offsetof(struct request_service, counts)
 #define ENDPOINT_KEY_BYTES __builtin_offsetof(struct request_endpoint, counts)
+#define ASKED_KEY_BYTES	   __builtin_offsetof(struct request_asked, service)
+#define TARGET_KEY_BYTES   sizeof(struct request_target)
+#define CALLED_KEY_BYTES   __builtin_offsetof(struct request_called, calls)
+#define LINKS_KEY_BYTES	   __builtin_offsetof(struct request_links, confirmed)
 #define COUNTS		   (sizeof(struct request_counts) / sizeof(u64))
 
 #define NAME_COLUMN(NAME, name, ...)  ", " #name
@@ -45,10 +49,16 @@ static struct request_service *add_service(struct digest *digest, sqlite3_stmt *
 	return hash_add(&digest->requests.services, &key);
 }
 
+struct endpoints_reading {
+	struct digest *digest;
+	bool is_wanted; /* these rows are read, or the others */
+};
+
 /* Rows of processes that are alike are of one endpoint. */
 static int on_endpoint(sqlite3_stmt *row, void *context)
 {
-	struct digest *digest = context;
+	const struct endpoints_reading *reading = context;
+	struct digest *digest = reading->digest;
 	struct requests *requests = &digest->requests;
 	struct request_endpoint key = {0}, *endpoint;
 	struct request_service *service;
@@ -57,10 +67,11 @@ static int on_endpoint(sqlite3_stmt *row, void *context)
 	char kind[16];
 	bool is_kernel;
 
-	if (!signals_want(digest, query_count(row, 1), query_count(row, 2), &is_kernel))
+	if (signals_want(digest, query_count(row, 1), query_count(row, 2), &is_kernel) !=
+	    reading->is_wanted)
 		return 0;
 	if (hash_is_full(&requests->processes)) {
-		requests->endpoints_left_out++;
+		requests->endpoints_left_out += reading->is_wanted;
 		return 0;
 	}
 	service = add_service(digest, row);
@@ -77,7 +88,21 @@ static int on_endpoint(sqlite3_stmt *row, void *context)
 		return -ENOMEM;
 	process->endpoint = index_of(&requests->endpoints, endpoint);
 	process->pid = (u32)query_count(row, 1);
+	process->is_wanted = reading->is_wanted;
 	return 0;
+}
+
+/* Those of processes that are not wanted, too: their requests may answer calls of those that are.
+ */
+static int read_endpoints(sqlite3 *db, struct digest *digest)
+{
+	struct endpoints_reading reading = {.digest = digest, .is_wanted = true};
+	int err = 0;
+
+	for (int i = 0; !err && i < 2; i++, reading.is_wanted = false)
+		err = query_table(db, "endpoints", "id, pid, start_ns, port, protocol, name, kind",
+				  "id", on_endpoint, &reading);
+	return err;
 }
 
 static struct request_endpoint *endpoint_of(const struct digest *digest, sqlite3_stmt *row)
@@ -153,11 +178,21 @@ int requests_read(sqlite3 *db, struct digest *digest)
 		  REQUESTS_ENDPOINTS_MAX);
 	hash_init(&requests->processes, sizeof(struct request_process), sizeof(u64),
 		  REQUESTS_ENDPOINTS_MAX);
+	hash_init(&requests->calls, sizeof(struct request_call), sizeof(u64), REQUESTS_CALLS_MAX);
+	hash_init(&requests->asked, sizeof(struct request_asked), ASKED_KEY_BYTES,
+		  REQUESTS_CALLS_MAX);
+	hash_init(&requests->targets, sizeof(struct request_target), TARGET_KEY_BYTES,
+		  REQUESTS_CALLS_MAX);
+	hash_init(&requests->called, sizeof(struct request_called), CALLED_KEY_BYTES,
+		  REQUESTS_CALLS_MAX);
+	hash_init(&requests->culprits, sizeof(struct request_culprit), sizeof(u64),
+		  REQUESTS_CULPRITS_MAX);
+	hash_init(&requests->links, sizeof(struct request_links), LINKS_KEY_BYTES,
+		  REQUESTS_ENDPOINTS_MAX);
 	requests->has_tables = query_has_column(db, "endpoints", "id");
 	if (!is_wanted(digest->options))
 		return 0;
-	err = query_table(db, "endpoints", "id, pid, start_ns, port, protocol, name, kind", "id",
-			  on_endpoint, digest);
+	err = read_endpoints(db, digest);
 	if (!err)
 		err = query_table(db, "request_counts", counts_columns, NULL, on_counts, digest);
 	if (!err)
@@ -165,7 +200,11 @@ int requests_read(sqlite3 *db, struct digest *digest)
 				  on_latency, digest);
 	if (!err)
 		err = requests_read_kept(db, digest);
-	return err ? err : requests_compute(digest);
+	if (!err)
+		err = requests_read_calls(db, digest);
+	if (!err)
+		err = requests_read_links(db, digest);
+	return err ? err : requests_compute(db, digest);
 }
 
 void requests_free(struct requests *requests)
@@ -175,6 +214,12 @@ void requests_free(struct requests *requests)
 	hash_free(&requests->services);
 	hash_free(&requests->endpoints);
 	hash_free(&requests->processes);
+	hash_free(&requests->calls);
+	hash_free(&requests->asked);
+	hash_free(&requests->targets);
+	hash_free(&requests->called);
+	hash_free(&requests->culprits);
+	hash_free(&requests->links);
 	free(requests->kept);
 	free(requests->by_endpoint);
 	free(requests->by_time);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "../base/hash.h"
+#include "../model/profile.h"
 #include "../model/signal.h"
 
 struct digest;
@@ -153,5 +154,7 @@ void series_row_text(const struct digest *digest, const struct measured *of,
 
 /* "innermost < its caller < ...": so many functions at most. Not escaped. */
 void series_stack_text(const struct digest *digest, u64 stack, size_t most, char *buf, size_t size);
+void series_steps_text(const struct profile *profile, const struct profile_step *steps,
+		       size_t count, char *buf, size_t size);
 
 #endif

@@ -208,25 +208,34 @@ static size_t kernel_steps(const struct profile *profile, const struct profile_s
 	return 0;
 }
 
-void series_stack_text(const struct digest *digest, u64 stack, size_t most, char *buf, size_t size)
+void series_steps_text(const struct profile *profile, const struct profile_step *steps,
+		       size_t count, char *buf, size_t size)
 {
-	const struct profile *profile = &digest->profile;
-	struct profile_step steps[PROFILE_STEPS_MAX];
-	size_t count = stack ? profile_steps(profile, stack, STOP_END, steps) : 0, length = 0;
-	size_t first = count > most ? kernel_steps(profile, steps, count) : 0;
+	size_t length = 0;
 
 	*buf = '\0';
-	for (size_t i = first; i < count && i < first + most; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const char *name = profile_function_name(profile, steps[i].function);
-		size_t needed = strlen(name) + (i > first ? 3 : 0);
+		size_t needed = strlen(name) + (i ? 3 : 0);
 
 		if (length + needed + sizeof(" < …") > size) {
 			format_add(buf, size, "%s", " < …");
 			return;
 		}
-		format_add(buf, size, "%s%s", i > first ? " < " : "", name);
+		format_add(buf, size, "%s%s", i ? " < " : "", name);
 		length += needed;
 	}
+}
+
+void series_stack_text(const struct digest *digest, u64 stack, size_t most, char *buf, size_t size)
+{
+	const struct profile *profile = &digest->profile;
+	struct profile_step steps[PROFILE_STEPS_MAX];
+	size_t count = stack ? profile_steps(profile, stack, STOP_END, steps) : 0;
+	size_t first = count > most ? kernel_steps(profile, steps, count) : 0;
+	size_t shown = count - first < most ? count - first : most;
+
+	series_steps_text(profile, steps + first, shown, buf, size);
 }
 
 static void add_word(char *buf, size_t size, const char *word)

@@ -11,6 +11,7 @@
 
 /* What was measured, and how far it can be trusted. */
 void text_head(const struct digest *digest, const struct page *page);
+void text_overhead(const struct digest *digest, const struct page *page);
 void text_quality(const struct digest *digest, const struct page *page);
 
 /* The same in the report: a line and what is worst; the details come at its end. */

@@ -130,44 +130,6 @@ static void warn_of_checks(const struct digest *digest, const struct quality *qu
 	}
 }
 
-static void print_overhead(const struct digest *digest, const struct page *page)
-{
-	const struct overhead *overhead = &digest->overhead;
-	u64 wall_ns = digest->end_ns - digest->begin_ns;
-	u64 cpus = digest_meta_number(digest, "cpus"), bpf_ns = overhead->bpf_ns;
-	u64 start_ns = digest_meta_number(digest, "start_cpu_ns");
-	const char *unknown = digest_meta(digest, "cost_unknown");
-	char line[LINE_BYTES] = "";
-
-	if (!overhead->rss_bytes && !overhead->bpf_ns && !overhead->user_cpu_ns)
-		return; /* not measured */
-	/* Measured in some windows, and taken to be the same in the others. */
-	if (overhead->bpf_windows && overhead->bpf_windows < digest->window_count)
-		bpf_ns = (u64)((double)bpf_ns * (double)digest->window_count /
-			       (double)overhead->bpf_windows);
-	if (*unknown)
-		format_add(line, sizeof(line), "overhead: not known in BPF, %s in dwell: over ",
-			   DURATION(overhead->user_cpu_ns));
-	else
-		format_add(line, sizeof(line), "overhead: %s%s in BPF, %s in dwell: ",
-			   bpf_ns > overhead->bpf_ns ? "about " : "", DURATION(bpf_ns),
-			   DURATION(overhead->user_cpu_ns));
-	format_add(line, sizeof(line), "%s of ",
-		   SHARE(bpf_ns + overhead->user_cpu_ns, wall_ns * (cpus ? cpus : 1)));
-	format_add(line, sizeof(line), cpus ? "%" PRIu64 " CPUs" : "one CPU", (uint64_t)cpus);
-	if (start_ns)
-		format_add(line, sizeof(line), ", and %s to start", DURATION(start_ns));
-	format_add(line, sizeof(line), "; memory %s",
-		   BYTES(overhead->rss_bytes + overhead->map_bytes +
-			 digest_meta_number(digest, "thread_bytes")));
-	if (*unknown)
-		format_add(line, sizeof(line),
-			   "; the cost in BPF and how often hooks fired are not known: %s",
-			   ESCAPED(unknown));
-	fputs("  ", page->out);
-	page_wrap(page, 2, 2, line);
-}
-
 static const char *loss_meaning(const char *cause)
 {
 	const char *meaning = signal_loss_meaning(cause);
@@ -292,8 +254,9 @@ static void warn_of_steps(const struct digest *digest, struct warner *warner)
 	if (digest->step_count > STEPS_SHOWN) {
 		char line[LINE_BYTES] = "";
 
-		format_add(line, sizeof(line), "overhead limit: and %zu more steps",
-			   digest->step_count - STEPS_SHOWN);
+		format_add(line, sizeof(line), "overhead limit: and %zu more step%s",
+			   digest->step_count - STEPS_SHOWN,
+			   digest->step_count == STEPS_SHOWN + 1 ? "" : "s");
 		warn(warner, line);
 	}
 }
@@ -405,7 +368,7 @@ void text_quality(const struct digest *digest, const struct page *page)
 		print_slice(digest, page);
 	if (!is_brief(digest)) {
 		print_checks(&quality, page);
-		print_overhead(digest, page);
+		text_overhead(digest, page);
 	}
 	if (!digest->options->signals)
 		text_stacks_quality(digest, page);
@@ -442,7 +405,7 @@ void text_quality_details(const struct digest *digest, const struct page *page)
 	quality_find(digest, &quality);
 	page_heading(page, "QUALITY", ": how far this can be trusted");
 	print_checks(&quality, page);
-	print_overhead(digest, page);
+	text_overhead(digest, page);
 	text_stacks_quality(digest, page);
 	print_hooks(digest, page);
 	warn_of_all(digest, &quality, &warner);

@@ -63,7 +63,20 @@ static void print_endpoint(const struct page *page, const struct request_endpoin
 		LATENCY(endpoint, 0.95), LATENCY(endpoint, 0.99), LATENCY(endpoint, 1));
 }
 
-static void print_service(const struct page *page, const struct request_service *service)
+/* Any of the endpoints of a service, which follow each other. */
+static bool speaks_tls(const struct requests *requests, size_t first)
+{
+	u32 service = requests->by_service[first]->service;
+
+	for (size_t i = first;
+	     i < requests->request_count && requests->by_service[i]->service == service; i++)
+		if (strstr(requests->by_service[i]->protocol, "tls"))
+			return true;
+	return false;
+}
+
+static void print_service(const struct page *page, const struct request_service *service,
+			  bool is_tls)
 {
 	char name[128], models[128], line[1024] = "  ";
 
@@ -72,7 +85,8 @@ static void print_service(const struct page *page, const struct request_service 
 	if (*service->service && strcmp(service->service, service->comm) != 0)
 		format_add(line, sizeof(line), ", %s", ESCAPED(service->service));
 	text_models(&service->counts, models, sizeof(models));
-	format_add(line, sizeof(line), "%s%s", *models ? "; " : "", models);
+	format_add(line, sizeof(line), "%s%s%s", *models ? "; " : "", models,
+		   is_tls ? "; TLS" : "");
 	page_wrap(page, 0, INDENT, line);
 }
 
@@ -90,10 +104,11 @@ static void print_table(const struct digest *digest, const struct page *page)
 			       requests->by_service[i + 1]->service != endpoint->service;
 
 		if (is_first)
-			print_service(page, request_service(requests, endpoint));
+			print_service(page, request_service(requests, endpoint),
+				      speaks_tls(requests, i));
 		print_endpoint(page, endpoint, name_room);
 		if (is_last)
-			text_request_notes(page, request_service(requests, endpoint));
+			text_request_notes(digest, page, request_service(requests, endpoint));
 	}
 	if (count > most)
 		fprintf(page->out, "  and %zu more (--top)\n", count - most);
@@ -141,7 +156,7 @@ static void print_limits(const struct digest *digest, const struct page *page)
 			   " --tid chooses processes here: requests are counted by process.");
 	if (requests->endpoints_left_out)
 		format_add(line, sizeof(line),
-			   " Without %s endpoints of processes beyond the limit of %s.",
+			   " Left out: %s endpoints of processes beyond the limit of %s.",
 			   NUMBER(requests->endpoints_left_out), NUMBER(REQUESTS_ENDPOINTS_MAX));
 	if (requests->stride > 1)
 		format_add(line, sizeof(line),
@@ -150,6 +165,10 @@ static void print_limits(const struct digest *digest, const struct page *page)
 			   "session (FILE@10s-20s) has fewer.",
 			   NUMBER(REQUESTS_KEPT_MAX), NUMBER(REQUESTS_SLOWEST_MAX),
 			   NUMBER(requests->stride));
+	if (requests->calls_left_out || requests->answers_left_out)
+		format_add(line, sizeof(line),
+			   " Left out beyond the limits: %s calls, %s requests that answer one.",
+			   NUMBER(requests->calls_left_out), NUMBER(requests->answers_left_out));
 	if (requests->unclosed)
 		format_add(line, sizeof(line),
 			   " Of %s kept request%s the parts do not sum to the window: the "
@@ -201,13 +220,14 @@ void text_requests(const struct digest *digest, const struct page *page)
 		return;
 	}
 	format_add(about, sizeof(about),
-		   ": %zu endpoint%s in %s; from data ready to the last send; most time first",
+		   ": %zu endpoint%s in %s; latency: data ready to last send; most time first",
 		   requests->request_count, requests->request_count == 1 ? "" : "s",
 		   DURATION(digest_span(digest)));
 	page_heading(page, "REQUESTS", about);
 	print_cover(digest, page);
 	print_table(digest, page);
 	print_others(digest, page);
+	text_request_links(digest, page);
 	text_budgets(digest, page);
 	if (digest->options->slowest)
 		text_waterfalls(digest, page);
@@ -227,7 +247,8 @@ void text_requests_brief(const struct digest *digest, const struct page *page)
 		"p50", "p99", page_ink(page, INK_PLAIN));
 	for (size_t i = 0; i < requests->request_count && i < most; i++) {
 		const struct request_endpoint *endpoint = requests->by_time[i];
-		char text[ENDPOINT_TEXT_BYTES], growth[128], line[2048] = "";
+		char text[ENDPOINT_TEXT_BYTES], growth[128], reason[4 * DIGEST_TEXT];
+		char line[4096] = "";
 		int at = fprintf(page->out, "  %9s %7s %7s  ",
 				 VALUE(UNIT_COUNT, endpoint->counts.requests),
 				 LATENCY(endpoint, 0.5), LATENCY(endpoint, 0.99));
@@ -235,6 +256,8 @@ void text_requests_brief(const struct digest *digest, const struct page *page)
 		text_endpoint(page, requests, endpoint, at + 2, text);
 		text_growth(endpoint, growth, sizeof(growth));
 		format_add(line, sizeof(line), "%s%s%s", text, *growth ? ": " : "", growth);
+		text_reason(digest, endpoint, reason, sizeof(reason));
+		format_add(line, sizeof(line), "%s", reason);
 		page_wrap(page, at, at + 2, line);
 	}
 	if (requests->request_count > most)

@@ -12,7 +12,7 @@
 
 #include "../model/sink.h"
 
-#define BATCH_WIDTH_MAX	 32   /* columns of the widest table */
+#define BATCH_WIDTH_MAX	 48   /* columns of the widest table */
 #define BATCH_CELLS_MAX	 2048 /* some 200 rows of the ledger: they stay in the CPU's cache */
 #define BATCH_TEXT_BYTES 16384
 

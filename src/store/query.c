@@ -13,7 +13,7 @@
 #define SQL_BYTES 2048
 #define COUNT_MAX (1ULL << 62) /* sums of two do not overflow */
 
-static int refuse(sqlite3 *db, const char *table)
+int query_refuse(sqlite3 *db, const char *table)
 {
 	char why[256];
 
@@ -25,15 +25,14 @@ static int refuse(sqlite3 *db, const char *table)
 	return -EIO;
 }
 
-/* 1 a table, 0 none, -errno. A view could say anything, and take for ever. */
-static int find_table(sqlite3 *db, const char *table)
+int query_find_table(sqlite3 *db, const char *table)
 {
 	sqlite3_stmt *found = NULL;
 	int result;
 
 	if (sqlite3_prepare_v2(db, "SELECT type, rootpage > 0 FROM sqlite_master WHERE name = ?",
 			       -1, &found, NULL) != SQLITE_OK)
-		return refuse(db, table);
+		return query_refuse(db, table);
 	sqlite3_bind_text(found, 1, table, -1, SQLITE_STATIC);
 	result = sqlite3_step(found);
 	if (result == SQLITE_ROW) {
@@ -46,7 +45,7 @@ static int find_table(sqlite3 *db, const char *table)
 				  table);
 		result = result ? 1 : -EINVAL;
 	} else {
-		result = result == SQLITE_DONE ? 0 : refuse(db, table);
+		result = result == SQLITE_DONE ? 0 : query_refuse(db, table);
 	}
 	sqlite3_finalize(found);
 	return result;
@@ -74,7 +73,7 @@ int query_groups(sqlite3 *db, const char *table, const char *columns, const char
 {
 	char sql[SQL_BYTES];
 	sqlite3_stmt *row = NULL;
-	int err = find_table(db, table), step;
+	int err = query_find_table(db, table), step;
 
 	if (err <= 0)
 		return err;
@@ -83,10 +82,10 @@ int query_groups(sqlite3 *db, const char *table, const char *columns, const char
 		     order ? order : "") >= (int)sizeof(sql))
 		return -E2BIG;
 	if (sqlite3_prepare_v2(db, sql, -1, &row, NULL) != SQLITE_OK)
-		return refuse(db, table);
+		return query_refuse(db, table);
 	err = 0;
 	while (!err && (step = sqlite3_step(row)) != SQLITE_DONE)
-		err = step == SQLITE_ROW ? on_row(row, context) : refuse(db, table);
+		err = step == SQLITE_ROW ? on_row(row, context) : query_refuse(db, table);
 	sqlite3_finalize(row);
 	if (err == QUERY_ENOUGH)
 		return 0;
@@ -102,6 +101,27 @@ bool query_has_column(sqlite3 *db, const char *table, const char *column)
 {
 	return sqlite3_table_column_metadata(db, NULL, table, column, NULL, NULL, NULL, NULL,
 					     NULL) == SQLITE_OK;
+}
+
+void query_columns(sqlite3 *db, const char *table, const char *columns, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	*buf = '\0';
+	while (*columns) {
+		char name[64];
+		size_t length = strcspn(columns, ",");
+		int written;
+
+		snprintf(name, sizeof(name), "%.*s", (int)length, columns);
+		written = snprintf(buf + used, size - used, "%s%s%s", used ? ", " : "",
+				   query_has_column(db, table, name) ? "" : "0 AS ", name);
+		if (written < 0 || (size_t)written >= size - used)
+			return; /* SQLite refuses what is cut */
+		used += (size_t)written;
+		columns += length;
+		columns += strspn(columns, ", ");
+	}
 }
 
 u64 query_u64(sqlite3_stmt *row, int column)

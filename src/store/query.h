@@ -33,8 +33,18 @@ int query_groups(sqlite3 *db, const char *table, const char *columns, const char
 int query_sums(sqlite3 *db, const char *table, const char *columns, const char *sums_columns,
 	       query_row_fn *on_row, void *context);
 
+/*
+ * For statements of one's own: 1 a table, 0 there is none, -errno, told: a view could say anything,
+ * and take for ever. And an error of SQLite's about that table, told: -EIO.
+ */
+int query_find_table(sqlite3 *db, const char *table);
+int query_refuse(sqlite3 *db, const char *table);
+
 /* Has it this column? Tables of an older minor version may have fewer. */
 bool query_has_column(sqlite3 *db, const char *table, const char *column);
+
+/* "a, b": as query_table() takes them, each that the table lacks as "0 AS b". */
+void query_columns(sqlite3 *db, const char *table, const char *columns, char *buf, size_t size);
 
 u64 query_u64(sqlite3_stmt *row, int column);	/* any bits */
 u64 query_count(sqlite3_stmt *row, int column); /* a time or number: not negative */

@@ -12,7 +12,7 @@
 
 #define SESSION_APPLICATION_ID 0x4457454c /* "DWEL", in SQLite's header of the file */
 #define SESSION_SCHEMA_MAJOR   1
-#define SESSION_SCHEMA_MINOR   8
+#define SESSION_SCHEMA_MINOR   9
 #define SESSION_USER_VERSION   (SESSION_SCHEMA_MAJOR * 1000 + SESSION_SCHEMA_MINOR)
 #define SESSION_SCHEMA	       "dwell.session/1"
 

@@ -47,6 +47,11 @@ bool resolve_place_data(struct resolver *resolver, u32 generation, u64 address,
 enum name_answer resolve_name_data(struct resolver *resolver, const struct place *place,
 				   char *ret_name, size_t size);
 
+/* place_context.c: of a file, once; of the process that was scanned, as its files have it */
+void symbolize_seek_context(struct symbolize *symbolize, struct module *module);
+void symbolize_place_context(const struct symbolize *symbolize, u32 count,
+			     struct thread_context *ret_context);
+
 /* resolve.c */
 void resolve_init(struct resolver *resolver);
 

@@ -15,6 +15,7 @@
 #include "lines.h"
 #include "perf_map.h"
 #include "symbols.h"
+#include "thread_context.h"
 
 #define MODULES_MAX	  16384 /* at a time: those that are mapped, and some that were */
 #define MODULES_IDLE_MAX  128	/* files that no process has mapped any more: they may come back */
@@ -59,6 +60,9 @@ struct module {
 	struct perf_map *perf_map; /* of code that a process makes */
 	u32 perf_user;		   /* whose file that is */
 	bool is_map_refused;	   /* there are too many of them: counted once */
+
+	struct thread_context context; /* where it publishes trace contexts */
+	bool is_context_sought;
 
 	u32 table; /* its number in the kernel side's tables, or UNWIND_NO_TABLE */
 	bool is_table_tried;

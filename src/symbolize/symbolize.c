@@ -232,6 +232,7 @@ int symbolize_take_file(struct symbolize *symbolize, u32 i, const struct file_fa
 		return -ENOSPC;
 	if (!module->elf.elf)
 		return 0;
+	symbolize_seek_context(symbolize, module);
 	memcpy(ret_wants->build_id, module->elf.build_id, module->elf.build_id_size);
 	ret_wants->build_id_size = (u32)module->elf.build_id_size;
 	ret_wants->rows = wants_rows(symbolize, module);
@@ -328,7 +329,7 @@ static u32 jit_of(struct symbolize *symbolize, u32 tgid)
 }
 
 int symbolize_finish(struct symbolize *symbolize, struct unwind_process *ret_process,
-		     bool *ret_has_jit)
+		     struct thread_context *ret_context, bool *ret_has_jit)
 {
 	struct scan *scan = &symbolize->scan;
 	u32 tgid = scan->tgid, jit = 0, count;
@@ -342,6 +343,7 @@ int symbolize_finish(struct symbolize *symbolize, struct unwind_process *ret_pro
 		jit = jit_of(symbolize, tgid);
 	count = scan_result(scan, &symbolize->modules, symbolize->tables, symbolize->vdso, jit,
 			    symbolize->mapped);
+	symbolize_place_context(symbolize, count, ret_context);
 	end_built_rows(symbolize);
 	scan->tgid = 0;
 	err = processes_set(&symbolize->processes, symbolize->tables, tgid, symbolize->mapped,

@@ -81,10 +81,10 @@ int symbolize_write_rows(struct symbolize *symbolize, u32 i, int fd);
 
 /*
  * All files are known, or never will be: for the kernel side. *ret_has_jit: it has code that is in
- * no file, for which there may be a map of names.
+ * no file, for which there may be a map of names. ret_context: where it publishes trace contexts.
  */
 int symbolize_finish(struct symbolize *symbolize, struct unwind_process *ret_process,
-		     bool *ret_has_jit);
+		     struct thread_context *ret_context, bool *ret_has_jit);
 
 /* --- what becomes of processes --- */
 
@@ -150,6 +150,7 @@ struct symbolize_counts {
 	u64 perf_map_unfit; /* lines of maps of names */
 	u64 processes_refused;
 	u64 no_symbols;
+	u64 contexts_refused; /* files that publish trace contexts in a way that is not known */
 	struct unwind_counts tables;
 };
 

@@ -10,7 +10,7 @@
 #include "../store/rows.h"
 #include "worker.h"
 
-#define SIGNAL_LOSSES_MAX 4 /* of one signal */
+#define SIGNAL_LOSSES_MAX 8 /* of one signal */
 
 /*
  * Both files are empty and stay the caller's; neither may grow beyond bytes_max (0: as the disk and

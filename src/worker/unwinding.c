@@ -99,6 +99,8 @@ static int take_found(const struct finish_reply *reply, struct unwinding_found *
 			    .generation = reply->generation},
 		.has_jit = reply->has_jit,
 	};
+	if (reply->context.kind < THREAD_CONTEXT_KINDS)
+		ret_found->context = reply->context;
 	return reply->generation && reply->count <= 1u << UNWIND_MAPPINGS_STEPS &&
 			       reply->first <= UNWIND_MAPPINGS_MAX - reply->count
 		       ? 0

@@ -67,6 +67,7 @@ int worker_unwinding_scan(struct worker *worker, struct unwinding_batch *batch, 
 /* For the kernel side; it is within the maps. */
 struct unwinding_found {
 	struct unwind_process process;
+	struct thread_context context; /* of kind 0: it publishes none */
 	bool has_jit; /* code that is in no file, for which there may be a map of names */
 };
 

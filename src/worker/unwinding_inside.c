@@ -126,13 +126,15 @@ static ssize_t job_scan(struct symbolize *symbolize, int fd, const struct scan_r
 
 static ssize_t job_finish(struct symbolize *symbolize, struct finish_reply *reply)
 {
+	struct thread_context context;
 	struct unwind_process process;
 	bool has_jit;
-	int err = symbolize_finish(symbolize, &process, &has_jit);
+	int err = symbolize_finish(symbolize, &process, &context, &has_jit);
 
 	if (err)
 		return err;
-	*reply = (struct finish_reply){process.first, process.count, process.generation, has_jit};
+	*reply = (struct finish_reply){process.first, process.count, process.generation, has_jit,
+				       context};
 	return sizeof(*reply);
 }
 

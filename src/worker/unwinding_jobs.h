@@ -70,6 +70,7 @@ struct finish_reply {
 	u32 count;
 	u32 generation;
 	u32 has_jit;
+	struct thread_context context;
 };
 
 struct known_reply {

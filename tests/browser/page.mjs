@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page in a real browser, as a reader uses it: node tests/browser/page.mjs PAGE.html HOSTILE.html DIFF.html CHAINS.html LARGE.html
+// The page in a real browser, as a reader uses it:
+//   node tests/browser/page.mjs PAGE.html HOSTILE.html DIFF.html CHAINS.html REQUESTS.html LARGE.html
 //   PAGE     a report with several windows, threads, stacks and a signal
 //   HOSTILE  a report whose names are markup
 //   DIFF     a comparison of parts of one session whose names are markup: a state changed, another did not
 //   CHAINS   a report with a chain of two links
+//   REQUESTS a report of requests and their calls, whose names are markup; one of them made a call whose link is inferred
 //   LARGE    a report of an hour of 10,000 threads; "-" leaves it out
 // LEDGER_NS is the time of all threads in PAGE's session, for a check of the sum; CHROMIUM names the browser. Prints TAP.
 // Times are measured in the page, so that what the browser needs to start is not in them.
@@ -22,9 +24,9 @@ const PAGE_MS = 3000;
 const CLICK_MS = 200;
 const PAGE_BYTES = 1_000_000;
 
-const [file, hostile, diff, chains, large = "-"] = process.argv.slice(2);
-if (!chains) {
-	console.error("usage: node tests/browser/page.mjs PAGE.html HOSTILE.html DIFF.html CHAINS.html LARGE.html|-");
+const [file, hostile, diff, chains, requests, large = "-"] = process.argv.slice(2);
+if (!requests) {
+	console.error("usage: node tests/browser/page.mjs PAGE.html HOSTILE.html DIFF.html CHAINS.html REQUESTS.html LARGE.html|-");
 	process.exit(64);
 }
 let failures = 0;
@@ -360,7 +362,80 @@ await check("chains are boxes; Enter on a thread selects it", async () => {
 	await linked.close();
 	return wrong || said.join("\n");
 });
-for (const [name, path] of [["a comparison", diff], ["chains", `${chains}#tab=waits`]])
+await check("requests: the slowest is open, Enter closes it and opens another, Back undoes", async () => {
+	const { page: asked, complaints: said } = await open(`${requests}#tab=requests`);
+	const heads = asked.locator("#panel-requests .request-head");
+	const opened = () => asked.locator('.request-head[aria-expanded="true"]').count();
+	if ((await opened()) !== 1 || (await heads.first().getAttribute("aria-expanded")) !== "true") return "the slowest is not open";
+	await heads.first().focus();
+	await asked.keyboard.press("Enter");
+	await settle(asked);
+	if ((await opened()) !== 0 || !/request=none/.test(await fragment(asked))) return `not closed: ${await fragment(asked)}`;
+	await heads.nth(1).focus();
+	await asked.keyboard.press("Enter");
+	await settle(asked);
+	if ((await heads.nth(1).getAttribute("aria-expanded")) !== "true") return "Enter did not open the second";
+	if (!/request=\d+/.test(await fragment(asked))) return await fragment(asked);
+	if (!(await heads.nth(1).evaluate((element) => element === document.activeElement))) return "the focus is lost";
+	await asked.goBack();
+	await settle(asked);
+	if ((await opened()) !== 0) return "Back did not close it";
+	await asked.close();
+	return said.join("\n");
+});
+await check("a waterfall goes on at the server that was asked; inferred links are marked; its tables open", async () => {
+	const { page: asked, complaints: said } = await open(`${requests}#tab=requests`);
+	await asked.evaluate(() => (location.hash = "tab=requests&search=nginx&request=none"));
+	await settle(asked);
+	await asked.locator(".request-head", { hasText: "32.6" }).first().click();
+	await settle(asked);
+	const texts = await asked.locator(".spans .span-row").allInnerTexts();
+	if (texts.length !== 13) return `${texts.length} rows instead of nginx, python3, nine calls of postgres, and two others`;
+	const expected = [
+		[1, /python3 :8000/, /link confirmed/],
+		[2, /postgres :5432/, /link published/],
+		[11, /10\.0\.0\.9:6379/, /link inferred: forward/],
+		[12, /cache\.sock/, /link inferred: backward/],
+	];
+	for (const [row, ...patterns] of expected)
+		for (const pattern of patterns) if (!pattern.test(texts[row])) return `row ${row}: ${texts[row]}`;
+	if (!/server's side is not in this page/.test(await textOf(asked, ".waterfall .note"))) return "a call without its server is not explained";
+	for (const summary of await asked.locator("#panel-requests details.data summary").all()) await summary.click();
+	if ((await asked.locator("#panel-requests details.data tbody tr").count()) < 10) return "the tables of the charts have no rows";
+	await asked.click(".waterfall-about button");
+	await settle(asked);
+	if (!/of=(thread|process)-\d+/.test(await fragment(asked))) return await fragment(asked);
+	const made = await asked.evaluate((all) => document.querySelectorAll(all).length, MADE_BY_NAMES);
+	if (made || (await asked.evaluate(() => Boolean(window.dwellWasHere)))) return `names made ${made} elements`;
+	await asked.close();
+	return said.join("\n");
+});
+await check("budgets: an endpoint selects its server and name; one scale for all", async () => {
+	const { page: asked } = await open(`${requests}#tab=requests`);
+	const before = await asked.locator(".budget").count();
+	await asked.click('.budgets .choice button:has-text("the same")');
+	if (!/scale=same/.test(await fragment(asked))) return await fragment(asked);
+	if (!/at least .* held up by exporter \(905\)/.test(await textOf(asked, ".budgets"))) return "the exporter is not named";
+	await asked.locator(".budget-name > button").first().click();
+	await settle(asked);
+	const after = await asked.locator(".budget").count();
+	if (!/of=(process|group)-\d+/.test(await fragment(asked)) || !/search=/.test(await fragment(asked))) return await fragment(asked);
+	await asked.close();
+	return before > 1 && after >= 1 && after < before ? "" : `${before} endpoints, then ${after}`;
+});
+for (const colorScheme of ["light", "dark"])
+	await check(`axe-core finds no serious problem: requests, ${colorScheme}`, async () => {
+		const { page: asked } = await open(`${requests}#tab=requests`, { colorScheme });
+		for (const summary of await asked.locator("#panel-requests details.data summary").all()) await summary.click();
+		const wrong = await problems(asked);
+		await asked.close();
+		return wrong;
+	});
+for (const [name, path] of [
+	["a comparison", diff],
+	["chains", `${chains}#tab=waits`],
+	["requests", `${requests}#tab=requests`],
+])
 	await check(`at 390 pixels nothing sticks out of the page: ${name}`, async () => {
 		const { page: narrow } = await open(path, { viewport: { width: 390, height: 844 } });
 		const width = await narrow.evaluate(() => document.documentElement.scrollWidth);

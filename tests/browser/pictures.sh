@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # pictures.sh FOLDER [IMAGES]: records sessions into FOLDER, as root, writes their pages, and takes the pictures of
 # them that are in docs/images: the plugin server of the README, threads that wait for a lock, the same with a longer hold
-# compared with a shorter one, a disk with a slow tail, and a host with PostgreSQL under pgbench. Look at them before you
-# commit them.
+# compared with a shorter one, a disk with a slow tail, a host with PostgreSQL under pgbench, and the slowest request of
+# examples/shop. Look at them before you commit them.
 set -eu
 . tests/lib.sh
 . tests/mysteries/lib.sh
@@ -60,3 +60,7 @@ spawn bench as_postgres "$pg_bin/pgbench" -h "$work/pg" -p "$pg_port" -n -c 8 -T
 sleep 2
 "$DWELL" record -q -a -s runq,block,locks -d 20 -o "$folder/pgbench.dwell"
 picture pgbench "" --comm 'postgres,pgbench'
+
+examples/shop/start.sh 15 "$folder/shop.dwell" >"$work/shop" 2>&1
+"$DWELL" report --html "$folder/shop.html" "$folder/shop.dwell"
+node web/screenshots.mjs --of='.request-list > li:has(.waterfall)' "$folder/shop.html#tab=requests" requests-waterfall "$images"

@@ -67,6 +67,7 @@ COMMANDS = {
     "jsonl": ["export", "-f", "jsonl", "../" + SESSION],
     "otlp_profiles": ["export", "-f", "otlp_profiles", "../" + SESSION],
     "otlp_metrics": ["export", "-f", "otlp_metrics", "../" + SESSION],
+    "otlp_traces": ["export", "-f", "otlp_traces", "../" + SESSION],
     "query": ["query", "../" + SESSION, "SELECT * FROM ledger_by_service"],
     "filter": ["report", "--comm", "*", "--group-by", "exe", "../" + SESSION],
     "fitness": ["doctor", "../" + SESSION],

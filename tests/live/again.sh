@@ -21,7 +21,7 @@ PATH=$(dirname "$ORACLE"):$PATH # of a command the name is kept, not its path
 options_of() {
 	sqlite3 "$1" "SELECT key, value FROM meta WHERE key GLOB 'option.*' OR key IN ('kind', 'command', 'tier', 'filter',
 		'duration_ns', 'max_overhead', 'freq', 'min_block_ns', 'stack_one_in', 'no_stacks', 'lines', 'inline',
-		'signals', 'slow_ns', 'pair_limit_ns', 'alloc_every', 'alloc_kernel_bytes', 'alloc_live', 'alloc_force')
+		'signals', 'slow_ns', 'pair_limit_ns', 'server_model', 'alloc_every', 'alloc_kernel_bytes', 'alloc_live', 'alloc_force')
 		OR (key = 'seed' AND EXISTS (SELECT 1 FROM meta WHERE value GLOB '--seed *')) ORDER BY key"
 }
 
@@ -50,7 +50,7 @@ again() {
 }
 
 check "run, as it is" again run-plain "traced-calls" run -- "$ORACLE" traced-calls
-check "run, with signals and stacks" again run-signals "0.1" run -s syscalls,runq --stacks 1/7 --slow 3ms -F 97 \
+check "run, with signals and stacks" again run-signals "0.1" run -s syscalls,runq,requests --server-model loop --stacks 1/7 --slow 3ms -F 97 \
 	--min-block 2ms --seed 12345 --pair-limit 2s -- sleep 0.1
 check "run, Tier A, without stacks" again run-bare "0.1" run --tier A --no-stacks --max-overhead 90% -- sleep 0.1
 check "run -s alloc" again run-alloc "0.1" run -s alloc --alloc-every 4K --kernel=128K --live --force --lines --inline \

@@ -45,6 +45,15 @@ markup() {
 	END
 }
 
+# markup_requests FILE: likewise what requests and calls ask for; servers keep their names
+markup_requests() {
+	sqlite3 "$1" <<-'END'
+		UPDATE endpoints SET name = name || ' <script>window.dwellWasHere=1</script>';
+		UPDATE requests SET status = status || '<img src=x onerror=dwellWasHere=1>';
+		UPDATE request_calls SET name = name || ' </script><svg onload=dwellWasHere=1>', status = '<img src=x onerror=dwellWasHere=1>';
+	END
+}
+
 tests/generate_session.py "$dir/page.dwell" --seconds 40 --threads 300 --stacks 3000 --active 40 >/dev/null || exit 1
 cp "$dir/page.dwell" "$dir/hostile.dwell"
 markup "$dir/hostile.dwell"
@@ -56,12 +65,16 @@ markup "$dir/later.dwell"
 check "dwell diff --html" timeout 60 "$DWELL" diff --html "$dir/diff.html" "$dir/later.dwell@0-28s" "$dir/later.dwell@28s-60s"
 make_session causes "$dir"
 check "dwell report --html: chains" timeout 60 "$DWELL" report --html "$dir/chains.html" "$dir/causes.dwell"
+make_session requests "$dir"
+markup_requests "$dir/requests.dwell"
+check "dwell report --html: requests" timeout 60 "$DWELL" report --html "$dir/requests.html" "$dir/requests.dwell"
 if [ -n "${LARGE_SESSION:-}" ] && [ -z "${LARGE_PAGE:-}" ]; then
 	LARGE_PAGE=$dir/large.html
 	check "dwell report --html: large" timeout 300 "$DWELL" report --html "$LARGE_PAGE" "$LARGE_SESSION"
 fi
 LEDGER_NS=$(python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute("SELECT SUM(ns) FROM ledger").fetchone()[0])' "$dir/page.dwell")
 export LEDGER_NS
-timeout 200 node tests/browser/page.mjs "$dir/page.html" "$dir/hostile.html" "$dir/diff.html" "$dir/chains.html" "${LARGE_PAGE:--}" ||
+timeout 200 node tests/browser/page.mjs "$dir/page.html" "$dir/hostile.html" "$dir/diff.html" "$dir/chains.html" \
+	"$dir/requests.html" "${LARGE_PAGE:--}" ||
 	failures=1
 finish

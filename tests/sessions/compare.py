@@ -5,7 +5,8 @@
 A server with 40 requests (accept4) a second. Numbers: seconds=30, seed=1, cpu=1.0 (its time in cpu.user, 300 ms a second),
 lock=1.0 (in blocked.lock, 100 ms a second), calls=3 (of newfstatat per request), render=1.0 (of the function render),
 latency=1.0 (of file reads, 200 us), drift=0 (share by which cpu.user rises from the first window to the last),
-from=0 (seconds after which the factors hold). Anything else is a fact of meta: freq=49, tier=B."""
+from=0 (seconds after which the factors hold), requests=0 (that it answers a second, of 5 ms), answer=1.0 (of their latency),
+errors=0 (of 100). Anything else is a fact of meta: freq=49, tier=B."""
 import math
 import random
 import sqlite3
@@ -13,7 +14,8 @@ import sys
 
 NOISE = 0.02
 SECOND = 10**9
-numbers = dict(seconds=30, seed=1, cpu=1.0, lock=1.0, calls=3, render=1.0, latency=1.0, drift=0.0)
+numbers = dict(seconds=30, seed=1, cpu=1.0, lock=1.0, calls=3, render=1.0, latency=1.0, drift=0.0,
+               requests=0, answer=1.0, errors=0)
 numbers["from"] = 0
 meta = dict(schema="dwell.session/1", kind="record", kernel="6.18.0", machine="x86_64", host="box", boot_id="b", cpus="2",
             started_ns=str(SECOND), tier="B", filter="all", window_ns=str(SECOND), freq="99", min_block_ns="1000000",
@@ -79,6 +81,18 @@ for i in range(seconds):
         buckets[bucket(value)] = buckets.get(bucket(value), 0) + 1
     rows("series_values", "window, series, count, sum, max, orphan_starts, orphan_ends, expired, sum1, sum2, buckets",
          (i, 1, len(values), sum(values), max(values), 0, 0, 0, 0, 0, " ".join(f"{b}:{n}" for b, n in sorted(buckets.items()))))
+    if numbers["requests"]:
+        count = int(numbers["requests"])
+        values = [noisy(5e6 * (numbers["answer"] if now else 1)) for _ in range(count)]
+        buckets = {}
+        for value in values:
+            buckets[bucket(value)] = buckets.get(bucket(value), 0) + 1
+        rows("request_counts", "window, endpoint, requests, errors, answered, latency_ns",
+             (i, 1, count + 3, int(count * numbers["errors"] / 100), count, sum(values)), (i, 2, 7, 0, 7, 7000))
+        rows("request_latency", "window, endpoint, buckets", (i, 1, " ".join(f"{b}:{n}" for b, n in sorted(buckets.items()))))
+if numbers["requests"]:
+    rows("endpoints", "id, pid, start_ns, port, protocol, name, kind", (1, 100, 5, 8080, "http", "GET /cart/:id", "request"),
+         (2, 100, 5, 8080, "http", "CONNECT", "setup"))
 # A thread that never moves has one row for all of it, in the last window.
 rows("ledger", "window, thread, state, call, object, holder, waker, waker_kind, ns, count, end_ns",
      (seconds - 1, 2, 14, 0, 0, 0, 0, 0, SECOND * seconds, 1, SECOND * (1 + seconds)))

@@ -69,7 +69,11 @@ CREATE TABLE request_counts (window, endpoint, requests, errors, answered, close
 	pool, records, several, latency_ns, queue_ns, received_bytes, sent_bytes, before_bytes, no_turn_bytes, unread_bytes,
 	unseen_bytes, kernel_bytes);
 CREATE TABLE request_latency (window, endpoint, buckets);
-CREATE TABLE requests (id INTEGER PRIMARY KEY, window, endpoint, pid, start_ns, tid, connection, begin_ns, queue_ns,
-	window_ns, weight, status TEXT, outcome TEXT, model TEXT, received_bytes, sent_bytes, cpu_ns, runq_ns, throttled_ns,
-	lock_ns, signalled_ns, disk_ns, net_ns, ipc_ns, sleep_ns, memory_ns, poll_ns, other_ns, loop_busy_ns, handed_over_ns,
-	unattributed_ns);
+CREATE TABLE requests (id INTEGER PRIMARY KEY, window, endpoint, pid, start_ns, tid, connection, turn, client_port, parent,
+	begin_ns, queue_ns, window_ns, weight, status TEXT, outcome TEXT, model TEXT, received_bytes, sent_bytes, cpu_ns, runq_ns, throttled_ns,
+	lock_ns, signalled_ns, disk_ns, net_ns, ipc_ns, sleep_ns, memory_ns, poll_ns, pool_queue_ns, other_ns, loop_busy_ns,
+	handed_over_ns, unattributed_ns, trace_id TEXT, wait_part TEXT, wait_ns, wait_stack, wait_stop);
+CREATE TABLE request_calls (id INTEGER PRIMARY KEY, window, request, grade TEXT, pid, start_ns, tid, object, port, client_port,
+	protocol TEXT, name TEXT, status TEXT, outcome TEXT, begin_ns, wait_ns, window_ns, sent_bytes, received_bytes, trace_id TEXT);
+CREATE TABLE request_links (window, pid, start_ns, confirmed, backward, conflict, forward, refused, unlinked, published, checked,
+	wrong);

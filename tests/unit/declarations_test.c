@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "../../src/capture/capture.h"
 #include "../../src/model/signal.h"
 
 #define EACH_SIGNAL(signal, id)                                                                    \
@@ -62,6 +63,18 @@ static void what_is_measured_has_a_price(void **state)
 	}
 }
 
+/* What does not fit into the list is left out: nothing of what can be chosen may be. */
+static void all_probes_fit_into_a_measurement(void **state)
+{
+	size_t count = 0;
+
+	(void)state;
+	EACH_SIGNAL(signal, id)
+	count += signal->probe_count;
+	if (count > CAPTURE_PROBES_MAX)
+		fail_msg("%zu probes, and place for %d", count, CAPTURE_PROBES_MAX);
+}
+
 static void rates_are_live_knobs(void **state)
 {
 	size_t count = 0;
@@ -91,7 +104,7 @@ static void deferred_probes_have_one_owner(void **state)
 			assert_true(probe->cookie < DEFERRED_FUNCTIONS_MAX);
 		}
 	}
-	assert_int_equal(owners, 1);
+	assert_int_equal(owners, 2); /* PLAN_DEFERRED_MAX */
 }
 
 static void a_map_fits_one_form_of_storage(void **state)
@@ -124,16 +137,33 @@ static void an_allocator_says_who_calls_malloc(void **state)
 	assert_true(kind->cookie(musl, "calloc", 1) == DEFERRED_NO_PROBE);
 }
 
+/* What has the same names is probed; what is probed costs something. */
+static void a_tls_library_is_one_by_its_name(void **state)
+{
+	const struct deferred_kind *kind = signal_requests.deferred;
+	bool has_openssl = false;
+
+	(void)state;
+	for (size_t i = 0; kind->libraries[i]; i++)
+		has_openssl |= !strcmp(kind->libraries[i], "libssl.so");
+	assert_true(has_openssl && kind->is_part);
+	assert_true(kind->cookie(0, "SSL_read", kind->main_cookie) == kind->main_cookie);
+	assert_true(kind->cookie(-1, "SSL_write_ex", 4) == 4); /* linked into a program */
+	assert_true(kind->program_ns > 0 && kind->limit > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_iterator_says_when_it_runs),
 		cmocka_unit_test(roles_are_filled),
 		cmocka_unit_test(what_is_measured_has_a_price),
+		cmocka_unit_test(all_probes_fit_into_a_measurement),
 		cmocka_unit_test(rates_are_live_knobs),
 		cmocka_unit_test(deferred_probes_have_one_owner),
 		cmocka_unit_test(a_map_fits_one_form_of_storage),
 		cmocka_unit_test(an_allocator_says_who_calls_malloc),
+		cmocka_unit_test(a_tls_library_is_one_by_its_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,9 +71,33 @@ check "but cost nothing: the sentence is the same" jq -e '.verdict[0] | startswi
 check "per CPU time" diff_json a.dwell same.dwell --per cpu
 check "is per CPU time" jq -e '.per == "CPU s"' "$dir/out"
 check "per a signal's count" diff_json a.dwell same.dwell --per files:read
-check "requests are not there yet, which is wrong usage" says 64 "no requests yet" "$DWELL" diff --per requests "$dir/a.dwell" "$dir/same.dwell"
+# Twice the load: twice the CPU time and the locks, as much of them per request
+make calm seed=11 requests=100
+make busy seed=12 requests=200 cpu=2 lock=2
+make worse seed=13 requests=100 answer=1.3 errors=20
+check "per request: JSON follows its schema" diff_json calm.dwell busy.dwell --per requests
+check "is per request" jq -e '.per == "request" and (.method.wall_ns_per_work - 20 / 3 * 1e6 | fabs) < 1e3' "$dir/out"
+check "twice the load is as much CPU time per request" line process cpu.user time '.verdict == "unchanged" and (.a - 3e6 | fabs) < 1e5'
+check "and as much waiting for locks" line process blocked.lock time '.verdict == "unchanged"'
+check "as without is seen by wall time" diff_json calm.dwell busy.dwell
+check "which has twice of both" changed_by process cpu.user time 1
+check "and twice the requests" changed_by request ":8080 GET /cart/:id" count 0.94
+check "which are load, and no verdict" jq -e '[.verdict[] | test("equests of") | not] | all' "$dir/out"
+check "per request of one server" diff_json calm.dwell busy.dwell --per requests:server
+check "is the same" line process cpu.user time '.verdict == "unchanged" and (.a - 3e6 | fabs) < 1e5'
+check "slower requests: JSON follows its schema" diff_json calm.dwell worse.dwell --per requests
+check "the mean is found" changed_by request ":8080 GET /cart/:id" mean 0.3
+check "and the median, and percentiles" sh -c "jq -e '[.lines[] | select(.table == \"request\" and (.measure | startswith(\"p\")) and .verdict == \"changed\")] | length == 3' '$dir/out'"
+check "and errors" line request ":8080 GET /cart/:id: errors" count '.verdict == "changed" and .a == 0 and (.b - 0.2 | fabs) < 1e-6'
+check "of the endpoint" jq -e '[.lines[].label | select(. == "errors of :8080 GET /cart/:id of server (web.service)")] | length == 1' "$dir/out"
+check "set-up is no request" jq -e '[.lines[] | select(.table == "request") | .name | test("CONNECT") | not] | length > 0 and all' "$dir/out"
+check "as many requests are unchanged" line request ":8080 GET /cart/:id" count '.verdict == "unchanged" and (.b - 1.03 | fabs) < 1e-6'
+check "text has them" says 0 "REQUESTS  by endpoint" "$DWELL" diff --per requests "$dir/calm.dwell" "$dir/worse.dwell"
+check "and the verdict" says 0 "Mean of :8080 GET /cart/:id of server (web.service) rose from 5.00 ms" "$DWELL" diff "$dir/calm.dwell" "$dir/worse.dwell"
+check "more load is no failure" exits 0 "$DWELL" diff --per requests --fail-over 1% "$dir/calm.dwell" "$dir/busy.dwell"
+check "without requests it says what to do" says 1 "has no answered requests of these. Record with -s requests" "$DWELL" diff --per requests "$dir/a.dwell" "$dir/same.dwell"
 check "what a session does not count is an error" says 1 "has none" "$DWELL" diff --per tcp:connect "$dir/a.dwell" "$dir/same.dwell"
-check "a wrong --per is wrong usage" says 64 "--per is wall, cpu or SIGNAL:WHAT" "$DWELL" diff --per hours "$dir/a.dwell" "$dir/same.dwell"
+check "a wrong --per is wrong usage" says 64 "--per is wall, cpu, requests, requests:SERVER or SIGNAL:WHAT" "$DWELL" diff --per hours "$dir/a.dwell" "$dir/same.dwell"
 
 check "latencies: JSON follows its schema" diff_json a.dwell latency.dwell
 check "the mean is found" changed_by latency "latency read" mean 0.3

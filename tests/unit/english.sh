@@ -16,7 +16,7 @@ check "help uses the field's terms" python3 tests/english.py "$work"/help-*.txt
 check "README, NEWS and docs use them" python3 tests/english.py README.md NEWS.md docs/*.md
 check "strings of commands, report, doctor and signals use them" \
 	python3 tests/english.py src/main.c src/cmd/*.[ch] src/cmd/*.def src/report/*.[ch] src/diff/*.[ch] src/doctor/*.[ch] src/export/*.[ch] \
-	src/export/*.def src/page/*.[ch] src/config/*.[ch] src/top/*.[ch] signals/*/*.c records/*/*.c abi/*.def
+	src/export/*.def src/page/*.[ch] src/config/*.[ch] src/top/*.[ch] signals/*/*.c signals/*/kinds.h records/*/*.c abi/*.def
 check "messages of the other parts use them" \
 	python3 tests/english.py src/base/*.c src/capture/*.c src/engine/*.[ch] src/model/*.c src/store/*.c src/store/*.def src/symbolize/*.c src/worker/*.c
 

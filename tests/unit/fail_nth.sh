@@ -11,4 +11,5 @@ make_session requests "$dir"
 status=0
 python3 tests/fail_nth/run.py "${BUILD:-build}" --session "$dir/stacks.dwell" --sample "${FAIL_SAMPLE:-300}" || status=1
 python3 tests/fail_nth/run.py "${BUILD:-build}" --session "$dir/requests.dwell" --command requests --sample 60 || status=1
+python3 tests/fail_nth/run.py "${BUILD:-build}" --session "$dir/requests.dwell" --command otlp_traces --sample 40 || status=1
 exit $status

@@ -109,6 +109,57 @@ static void polls_are_counted_apart(void **state)
 	assert_int_equal(total(), 7000);
 }
 
+static void assert_same_mark(const struct account_mark *a, const struct account_mark *b)
+{
+	assert_memory_equal(a->ns, b->ns, sizeof(a->ns));
+	assert_int_equal(a->poll_ns, b->poll_ns);
+	assert_int_equal(a->at_ns, b->at_ns);
+	assert_int_equal(a->seq, b->seq);
+}
+
+/* The short way leaves the same mark, and the same sums, as the long one. */
+static void mark_within_a_run_is_moved_as_any(void **state)
+{
+	struct account_mark other;
+	u64 others[STATE_COUNT] = {};
+
+	(void)state;
+	ledger_mark_move(&account, &mark, 1200, NULL);
+	other = mark;
+	for (u64 now = 1200; now <= 2000; now += 400) {
+		assert_true(ledger_mark_move_within(&account, &mark, now, sums));
+		ledger_mark_move(&account, &other, now, others);
+	}
+	assert_int_equal(total(), 800);
+	assert_memory_equal(sums, others, sizeof(sums));
+	assert_same_mark(&mark, &other);
+	assert_true(ledger_mark_move_within(&account, &mark, 2100, NULL));
+	assert_int_equal(total(), 800);
+	/* And the long way goes on from there. */
+	wait_for(STATE_BLOCKED_DISK, ENDS_AS_BEGUN, 2500);
+	come_back(4000, 4700);
+	ledger_mark_move(&account, &mark, 5000, sums);
+	assert_int_equal(total(), 800 + 2900);
+}
+
+static void mark_that_may_be_older_is_not_moved_so(void **state)
+{
+	(void)state;
+	assert_false(ledger_mark_move_within(&account, &mark, 1100, sums)); /* it was never set */
+	ledger_mark_move(&account, &mark, 1200, NULL);
+	assert_false(ledger_mark_move_within(&account, &mark, 1199, sums)); /* another clock's */
+	wait_for(STATE_BLOCKED_DISK, ENDS_AS_BEGUN, 1500);
+	assert_false(ledger_mark_move_within(&account, &mark, 1600,
+					     sums)); /* its switch back was missed */
+	ledger_mark_move(&account, &mark, 1600, NULL);
+	assert_false(ledger_mark_move_within(&account, &mark, 1700, sums));
+	come_back(1800, 1900);
+	assert_false(ledger_mark_move_within(&account, &mark, 2000, sums));
+	assert_int_equal(total(), 0);
+	ledger_mark_move(&account, &mark, 2000, NULL);
+	assert_true(ledger_mark_move_within(&account, &mark, 2100, sums));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +168,8 @@ int main(void)
 		cmocka_unit_test_setup(marks_in_a_row_sum_up, start),
 		cmocka_unit_test_setup(missed_switch_is_a_wait_until_its_wake_up, start),
 		cmocka_unit_test_setup(polls_are_counted_apart, start),
+		cmocka_unit_test_setup(mark_within_a_run_is_moved_as_any, start),
+		cmocka_unit_test_setup(mark_that_may_be_older_is_not_moved_so, start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

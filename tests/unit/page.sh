@@ -7,14 +7,14 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 any_page=$TOOLS/dwell-any-page
 export DWELL_TEST_PAGE='<!doctype html><title>x</title><!-- dwell-data --><p>end</p>'
-for session in run server signals stacks causes hostile; do
+for session in run server signals stacks causes hostile requests; do
 	make_session $session "$dir"
 done
 
 says() { exits "$1" "${@:3}" && grep -qF -- "$2" "$dir/out" "$dir/err"; }
 is_right() { exits 0 "$any_page" report --html "$dir/$1.html" "$dir/$1.dwell" && tests/page_check.py "$dir/$1.html" "$dir/$1.dwell"; }
 
-for session in run server signals stacks causes hostile; do
+for session in run server signals stacks causes hostile requests; do
 	check "the page of $session follows the contract, its sums are SQL's" is_right $session
 done
 part_is_right() {
@@ -131,6 +131,62 @@ links_add_up() {
 	END
 }
 check "the links of a chain add up to its wait" links_add_up
+
+# A budget is the average that the text report prints; a call without a server here has no answer; a part has its own.
+requests_are_right() {
+	python3 - "$dir/requests.html" <<-'END'
+		import sys
+		sys.path.insert(0, "tests")
+		import page_parts
+		data = page_parts.parts(sys.argv[1])["requests"]
+		calls, requests, endpoints = data["calls"], data["requests"], data["endpoints"]
+		grades = [data["grades"][grade]["name"] for grade in calls["grade"]]
+		found = {peer: (grade, answer) for peer, grade, answer in zip(calls["peer"], grades, calls["answer"]) if grade != "confirmed"}
+		assert found.pop("postgres :5432") == ("published", 0) or found, found
+		assert found == {"10.0.0.9:6379": ("forward", -1), "/run/cache.sock": ("backward", -1), "python3 :8000": ("backward", -1)}, found
+		# nginx asks the application, and this the database, in its answer to that call.
+		answers = {answer: caller for caller, answer in zip(calls["request"], calls["answer"]) if answer >= 0}
+		server = lambda request: endpoints["comm"][requests["endpoint"][request]]
+		ways = [(server(answers[caller]), server(caller), server(answer)) for answer, caller in answers.items() if caller in answers]
+		assert ways == [("nginx", "python3", "postgres")], ways
+		blamed = {(endpoints["name"][endpoint], requests["blamed_name"][i], data["parts"][requests["blamed_part"][i]]["name"])
+		          for i, endpoint in enumerate(requests["endpoint"]) if requests["blamed_part"][i] >= 0}
+		assert blamed == {("GET /cart/:id", "exporter (905)", "signalled")}, blamed
+		waits = {(endpoints["name"][endpoint], requests["wait_name"][i], data["parts"][requests["wait_part"][i]]["name"])
+		         for i, endpoint in enumerate(requests["endpoint"]) if requests["wait_part"][i] >= 0}
+		lock = "PyThread_acquire_lock_timed < lock_acquire < _PyEval_EvalFrameDefault < thread_run"
+		assert waits == {("GET /cart/:id", lock, "signalled"), ("SELECT items", "filemap_fault", "disk")}, waits
+		assert data["called"]["peer"] == ["python3 :8000", "postgres :5432"], data["called"]
+		sums = {}
+		for endpoint, slow, ns in zip(*(data["budgets"][key] for key in ("endpoint", "slow", "ns"))):
+		    sums[endpoint, slow] = sums.get((endpoint, slow), 0) + ns
+		for (endpoint, slow), ns in sums.items():
+		    kind = "slow" if slow else "typical"
+		    low, high = data["endpoints"][f"{kind}_from_ns"][endpoint], data["endpoints"][f"{kind}_to_ns"][endpoint]
+		    assert low * 0.99 <= ns <= high * 1.01, (endpoint, kind, low, ns, high)
+		assert len(sums) >= 4, sums
+		END
+}
+check "budgets lie within their requests' latency, calls know their answers, and waits who is to blame, and where they are" requests_are_right
+part_of_requests() {
+	exits 0 "$any_page" report --html "$dir/part.html" "$dir/requests.dwell@1s-" &&
+		tests/page_check.py "$dir/part.html" "$dir/requests.dwell" 1 1
+}
+check "a part of a session has the requests of its windows" part_of_requests
+few_processes() {
+	exits 0 "$any_page" report --pid 801 --html "$dir/part.html" "$dir/requests.dwell" && python3 - "$dir/part.html" <<-'END'
+		import sys
+		sys.path.insert(0, "tests")
+		import page_parts
+		data = page_parts.parts(sys.argv[1])["requests"]
+		with_budget = {data["endpoints"]["comm"][endpoint] for endpoint in data["budgets"]["endpoint"]}
+		assert with_budget == {"nginx"}, with_budget
+		calls, endpoints = data["calls"], data["endpoints"]
+		answers = {endpoints["comm"][data["requests"]["endpoint"][answer]] for answer in calls["answer"] if answer >= 0}
+		assert answers == {"python3", "postgres"}, answers
+		END
+}
+check "a page of some processes has the servers that these called, without budgets" few_processes
 
 has_baseline() {
 	exits 0 "$any_page" report --html "$dir/two.html" --baseline "$dir/run.dwell" "$dir/stacks.dwell" &&

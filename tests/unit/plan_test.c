@@ -61,7 +61,7 @@ static void the_host_has_tier_a_and_its_past(void **state)
 	assert_non_null(find("ledger_seed"));
 	assert_int_equal(find("ledger_seed")->owner, SIG_LEDGER);
 	assert_true(plan.overhead_limit > 0.04);
-	assert_int_equal(plan.deferred_signal, 0);
+	assert_int_equal(plan.deferred[0].signal, 0);
 }
 
 static void a_kernel_without_task_storage_has_tier_a(void **state)
@@ -90,7 +90,7 @@ static void what_is_not_asked_for_is_left_out(void **state)
 	assert_int_equal(plan_make(&options, &new_kernel, &plan), 0);
 	assert_null(find("alloc_pages")); /* --kernel */
 	assert_null(find("alloc_free"));  /* --live */
-	assert_int_equal(plan.deferred_signal, SIG_ALLOC);
+	assert_int_equal(plan.deferred[0].signal, SIG_ALLOC);
 	assert_true(plan.is_for_all && !plan.is_forced);
 	options.alloc.kernel_bytes = 1 << 16;
 	options.alloc.live = options.alloc.force = true;
@@ -98,7 +98,7 @@ static void what_is_not_asked_for_is_left_out(void **state)
 	assert_int_equal(plan_make(&options, &new_kernel, &plan), 0);
 	assert_non_null(find("alloc_pages"));
 	assert_non_null(find("alloc_free"));
-	assert_true(plan.is_forced && plan.deferred_limit > 0.039); /* of one of 4 CPUs */
+	assert_true(plan.is_forced && plan.deferred[0].limit > 0.039); /* of one of 4 CPUs */
 	options.stacks.is_off = true;
 	assert_int_equal(plan_make(&options, &new_kernel, &plan), 0);
 	assert_null(find("sample_fork"));

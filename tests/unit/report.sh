@@ -84,8 +84,8 @@ for options in "" "--slowest 3" "--pid 1003"; do
 done
 check "JSON of a part of it too" follows_schema "$requests@1s-2s"
 closes() {
-	exits 0 "$DWELL" report --json --slowest 100 "$@" && jq -e '.requests | (.slowest | length == 75 and
-		all(.window_ns == ([.parts[].ns] | add))) and (.endpoints | length == 8 and
+	exits 0 "$DWELL" report --json --slowest 100 "$@" && jq -e '.requests | (.slowest | length == 73 and
+		all(recurse(.calls[].answer | values) | .window_ns == ([.parts[].ns] | add))) and (.endpoints | length == 8 and
 		all(.count == ([.outcomes[]] | add) and .count == ([.models[]] | add) and
 			.kernel_bytes == .bytes_in_turns + ([.bytes_outside[]] | add)))' "$dir/out"
 }
@@ -93,7 +93,8 @@ check "parts of requests sum to the window, bytes to the kernel's" closes "$requ
 check "requests are in the report" says 0 "nginx :80 GET /cart/:id: slow ones" "$DWELL" report "$requests"
 check "--requests has the budgets" says 0 "BUDGETS" "$DWELL" report --requests "$requests"
 check "and no request by itself" sh -c "! grep -q SLOWEST '$dir/out'"
-check "--slowest has those" says 0 "SLOWEST REQUESTS" "$DWELL" report --slowest 2 "$requests"
+check "--slowest has those" says 0 "SLOWEST REQUESTS" "$DWELL" report --slowest 4 "$requests"
+check "and below it who answered its calls" grep -q "        calls postgres :5432 SELECT items, status OK" "$dir/out"
 check "of a pid, no other process" sh -c "'$DWELL' report --requests --pid 1003 '$requests' >'$dir/pid' && grep -q 'SELECT items' '$dir/pid' &&
 	! grep -q nginx '$dir/pid'"
 check "of a part, its own" says 0 "REQUESTS: 6 endpoints in 1.000 s" "$DWELL" report --requests "$requests@1s-"

@@ -19,7 +19,7 @@ static int start(void **state)
 {
 	(void)state;
 	memset(&book, 0, sizeof(book));
-	request_book_open(&book);
+	request_book_open(&book, NULL);
 	record = (struct rec_requests){
 		.hdr = {.tgid = 10, .tid = 11, .start_ns = 5},
 		.connection = 1,
@@ -121,6 +121,55 @@ static void budget_closes_whatever_the_record_says(void **state)
 	assert_int_equal(parts(&request), 0);
 }
 
+/* What cannot be of this request's thread, or is more than all of its time, is none. */
+static void longest_wait_is_the_requests_own(void **state)
+{
+	struct request request;
+
+	(void)state;
+	record.wait = (struct request_wait){
+		.ns = 4 * MS, .stack = 99, .state = STATE_BLOCKED_LOCK, .stop = STOP_END};
+	request_read(&record, &request);
+	assert_int_equal(request.wait.ns, 4 * MS);
+	assert_int_equal(request_part_of_state(request.wait.state), REQUEST_PART_LOCK);
+	record.flags |= REQUEST_IS_HANDED_OVER;
+	request_read(&record, &request);
+	assert_int_equal(request.wait.ns, 0);
+	record.flags &= ~(u32)REQUEST_IS_HANDED_OVER;
+	record.wait.ns = 10 * MS + 1;
+	request_read(&record, &request);
+	assert_int_equal(request.wait.ns, 0);
+	record.wait.ns = 4 * MS;
+	record.wait.state = STATE_COUNT;
+	request_read(&record, &request);
+	assert_int_equal(request.wait.ns, 0);
+	record.wait.state = STATE_BLOCKED_LOCK;
+	record.wait.stop = STOP_COUNT;
+	request_read(&record, &request);
+	assert_int_equal(request.wait.ns, 0);
+}
+
+/* The session has its id, or 0: it was lost. */
+static void stack_of_a_wait_has_the_id_of_the_session(void **state)
+{
+	struct stack_ids ids;
+
+	(void)state;
+	stack_ids_init(&ids, 16);
+	assert_true(stack_ids_put(&ids, 99, 7));
+	book.stack_ids = &ids;
+	record.wait = (struct request_wait){.ns = 4 * MS, .stack = 99, .state = STATE_BLOCKED_NET};
+	request_book_add(&book, &record);
+	record.turn++;
+	record.wait.stack = 98;
+	request_book_add(&book, &record);
+	assert_int_equal(book.kept_count, 2);
+	assert_int_equal(book.kept[0].wait.stack, 7);
+	assert_int_equal(book.kept[1].wait.stack, 0);
+	assert_int_equal(book.kept[1].wait.ns, 4 * MS);
+	stack_ids_free(&ids);
+}
+
 static struct endpoint *only_endpoint(void)
 {
 	assert_int_equal(book.endpoints.count, 1);
@@ -192,6 +241,72 @@ static void end_of_a_connection_is_no_request(void **state)
 	assert_int_equal(endpoint->requests, 1);
 }
 
+static const struct endpoint *endpoint_at(size_t place, const char *name, u8 kind, u64 requests)
+{
+	const struct endpoint *endpoint = hash_item(&book.endpoints, place);
+
+	assert_string_equal(endpoint->name, name);
+	assert_int_equal(endpoint->kind, kind);
+	assert_int_equal(endpoint->requests, requests);
+	return endpoint;
+}
+
+/* What is on the wire and what is in it are of two protocols, of which each is remembered. */
+static void requests_in_tls_have_names(void **state)
+{
+	const struct endpoint *endpoint;
+
+	(void)state;
+	say("\x16\3\1\2\7\1", "\x16\3\3\2\7\2");
+	request_book_add(&book, &record);
+	record.flags |= REQUEST_IS_TLS;
+	say("GET /users/17 HTTP/1.1\r\n\r\n", "HTTP/1.1 404 No\r\n");
+	record.received += 22; /* the record's own */
+	request_book_add(&book, &record);
+	record.flags &= ~(u32)REQUEST_IS_TLS;
+	say("\x17\3\3\1\1swordfish", "\x17\3\3\1\1swordfish");
+	request_book_add(&book, &record);
+	assert_int_equal(book.endpoints.count, 3);
+	endpoint = endpoint_at(0, "(tls handshake)", REQUEST_SETS_UP, 1);
+	assert_int_equal(endpoint->protocol, PROTOCOL_TLS);
+	endpoint = endpoint_at(1, "GET /users/:id", REQUEST_ASKS, 1);
+	assert_int_equal(endpoint->protocol, PROTOCOL_HTTP);
+	assert_int_equal(endpoint->errors, 1);
+	assert_int_equal(endpoint->several, 0);
+	assert_true(endpoint->is_tls);
+	endpoint = endpoint_at(2, "(tls, unnamed)", REQUEST_ASKS, 1);
+	assert_int_equal(endpoint->protocol, PROTOCOL_TLS);
+	assert_false(endpoint->is_tls);
+}
+
+/* The library read it, and nothing came out: the end of a connection. */
+static void tls_without_data_is_no_request(void **state)
+{
+	(void)state;
+	record.flags |= REQUEST_IS_BARE;
+	say("\x17\3\3\1\1swordfish", "");
+	request_book_add(&book, &record);
+	endpoint_at(0, "(tls, no data)", REQUEST_TELLS, 1);
+}
+
+/* A server that has nothing to say to the end of a handshake reads the first request with it. */
+static void a_request_after_a_handshake_is_one(void **state)
+{
+	(void)state;
+	say("\x14\3\3\1\1", "\x17\3\3\1\1swordfish");
+	memcpy(record.request, "\x14\3\3\0\1\1\x17\3\3\0\x35", 11);
+	record.request_length = 64;
+	record.received = 64;
+	request_book_add(&book, &record);
+	record.received = 164;
+	request_book_add(&book, &record);
+	endpoint_at(0, "(tls handshake)", REQUEST_SETS_UP, 1);
+	endpoint_at(1, "(tls, unnamed)", REQUEST_ASKS, 1);
+	record.flags &= ~(u32)REQUEST_IS_ANSWERED;
+	request_book_add(&book, &record);
+	endpoint_at(0, "(tls handshake)", REQUEST_SETS_UP, 2);
+}
+
 static void bytes_of_the_kernel_all_have_a_place(void **state)
 {
 	struct endpoint *endpoint;
@@ -228,6 +343,25 @@ static void many_endpoints_are_folded_and_counted(void **state)
 	assert_int_equal(book.endpoints_folded, 2 * ENDPOINTS_MAX + 1 - book.endpoints.count);
 }
 
+/* However many are called, those that are asked have their protocol, and so their errors. */
+static void calls_leave_servers_their_slots(void **state)
+{
+	struct rec_requests call = record;
+
+	(void)state;
+	call.flags |= REQUEST_IS_CALL;
+	call.port = 0;
+	call.forward = (struct request_ref){.connection = 1, .turn = 1};
+	for (u32 i = 0; i < 2 * SERVERS_MAX; i++) {
+		call.connection = 1000 + i;
+		request_book_add(&book, &call);
+	}
+	say("GET /a HTTP/1.1\r\n\r\n", "HTTP/1.1 500 No\r\n");
+	request_book_add(&book, &record);
+	assert_int_equal(book.endpoints.count, 1);
+	assert_int_equal(((struct endpoint *)hash_item(&book.endpoints, 0))->errors, 1);
+}
+
 static void lengths_that_are_none_are_refused(void **state)
 {
 	(void)state;
@@ -261,6 +395,52 @@ static void slowest_are_kept(void **state)
 	assert_int_equal(most, 900 * MS);
 }
 
+/* A header block as it stands, and the number that it has on its connection. */
+static void say_block(u32 flags, u32 block, const char *bytes, size_t length)
+{
+	record.flags = flags | REQUEST_IS_STREAM;
+	record.block = block;
+	record.request_length = (u16)length;
+	memcpy(record.request, bytes, length);
+	request_book_add(&book, &record);
+}
+
+/* ":method GET" and ":path /a" as an entry of the table; then by it. */
+static void streams_are_named_by_the_blocks_before_them(void **state)
+{
+	const u32 flags = REQUEST_HAS_TURN | REQUEST_IS_ANSWERED;
+	const struct endpoint *endpoint;
+
+	(void)state;
+	record.weight = 0;
+	say_block(REQUEST_IS_BLOCK, 1, "\x82\x44\x02/a", 5);
+	assert_int_equal(book.endpoints.count, 0);
+	record.weight = 1;
+	record.answer[0] = 0x8d; /* 404 */
+	record.answer_length = 1;
+	say_block(flags, 1, "\x82\x44\x02/a", 5);
+	record.weight = 3;
+	say_block(flags, 1, "\x82\xbe", 2);
+	endpoint = only_endpoint();
+	assert_string_equal(endpoint->name, "GET /a");
+	assert_int_equal(endpoint->requests, 4);
+	assert_int_equal(endpoint->errors, 4);
+	record.connection = 2; /* of which nothing is known */
+	say_block(flags, REQUEST_BLOCK_NOT_KNOWN, "\x82\xbe", 2);
+	endpoint = hash_item(&book.endpoints, 1);
+	assert_string_equal(endpoint->name, "(h2, unnamed)");
+}
+
+static void streams_that_are_lost_are_counted(void **state)
+{
+	(void)state;
+	record.weight = 0;
+	record.stream = 7;
+	say_block(REQUEST_IS_LOST, 0, "", 0);
+	assert_int_equal(book.h2.lost, 1);
+	assert_int_equal(book.h2.lost_streams, 7);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,14 +449,24 @@ int main(void)
 		cmocka_unit_test_setup_teardown(budget_that_was_handed_over_is_not_guessed, start,
 						end),
 		cmocka_unit_test_setup_teardown(budget_closes_whatever_the_record_says, start, end),
+		cmocka_unit_test_setup_teardown(longest_wait_is_the_requests_own, start, end),
+		cmocka_unit_test_setup_teardown(stack_of_a_wait_has_the_id_of_the_session, start,
+						end),
 		cmocka_unit_test_setup_teardown(weights_are_counted, start, end),
 		cmocka_unit_test_setup_teardown(connection_that_closes_unanswered_is_one, start,
 						end),
 		cmocka_unit_test_setup_teardown(end_of_a_connection_is_no_request, start, end),
+		cmocka_unit_test_setup_teardown(requests_in_tls_have_names, start, end),
+		cmocka_unit_test_setup_teardown(tls_without_data_is_no_request, start, end),
+		cmocka_unit_test_setup_teardown(a_request_after_a_handshake_is_one, start, end),
 		cmocka_unit_test_setup_teardown(bytes_of_the_kernel_all_have_a_place, start, end),
 		cmocka_unit_test_setup_teardown(many_endpoints_are_folded_and_counted, start, end),
+		cmocka_unit_test_setup_teardown(calls_leave_servers_their_slots, start, end),
 		cmocka_unit_test_setup_teardown(lengths_that_are_none_are_refused, start, end),
 		cmocka_unit_test_setup_teardown(slowest_are_kept, start, end),
+		cmocka_unit_test_setup_teardown(streams_are_named_by_the_blocks_before_them, start,
+						end),
+		cmocka_unit_test_setup_teardown(streams_that_are_lost_are_counted, start, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

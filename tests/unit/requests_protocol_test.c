@@ -80,6 +80,48 @@ static void http_request_is_method_and_template(void **state)
 	check_samples(http, ARRAY_SIZE(http));
 }
 
+/* The trace that the text is of: its first byte; 0: of none. */
+static u8 trace_of(const char *text, size_t length)
+{
+	static const u8 none[TRACE_BYTES];
+	struct request_text found;
+
+	memset(&found, 0, sizeof(found));
+	assert_int_equal(protocol_of_request((const u8 *)text, length, 0, &found), PROTOCOL_HTTP);
+	if (found.trace[0])
+		assert_int_equal(found.trace[TRACE_BYTES - 1], 0x36);
+	else
+		assert_memory_equal(found.trace, none, sizeof(none));
+	return found.trace[0];
+}
+#define TRACE_OF(headers)                                                                          \
+	trace_of("GET / HTTP/1.1\r\n" headers, sizeof("GET / HTTP/1.1\r\n" headers) - 1)
+#define TRACE "4bf92f3577b34da6a3ce929d0e0e4736"
+
+static void http_header_names_the_trace(void **state)
+{
+	(void)state;
+	assert_int_equal(TRACE_OF("traceparent: 00-" TRACE "-00f067aa0ba902b7-01\r\n\r\n"), 0x4b);
+	assert_int_equal(
+		TRACE_OF("Host: a\r\nTraceParent:00-" TRACE "-00f067aa0ba902b7-00\r\nA: b"), 0x4b);
+	assert_int_equal(
+		TRACE_OF("Host: a\r\n\r\ntraceparent: 00-" TRACE "-00f067aa0ba902b7-01\r\n"),
+		0); /* in its body */
+	assert_int_equal(TRACE_OF("traceparent: 00-" TRACE "-00f067aa0ba902b7-01"), 0); /* cut */
+	assert_int_equal(TRACE_OF("traceparent: 00-" TRACE "-00f067aa0ba902b7-0\r\n\r\n"), 0);
+	assert_int_equal(TRACE_OF("traceparent: 01-" TRACE "-00f067aa0ba902b7-01\r\n\r\n"), 0);
+	assert_int_equal(TRACE_OF("traceparent: 00-" TRACE "_00f067aa0ba902b7-01\r\n\r\n"), 0);
+	assert_int_equal(
+		TRACE_OF("traceparent: 00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01"
+			 "\r\n\r\n"),
+		0);
+	assert_int_equal(
+		TRACE_OF("traceparent: 00-00000000000000000000000000000000-00f067aa0ba902b7-01"
+			 "\r\n\r\n"),
+		0);
+	assert_int_equal(TRACE_OF("Host: a\r\n\r\n"), 0);
+}
+
 static void http_path_has_no_values(void **state)
 {
 	static const char *const paths[][2] = {
@@ -207,6 +249,15 @@ static const struct sample others[] = {
 	MIXED(UNKNOWN, TLS, "\x17\3\3\0\x20swordfish", ASKS, "(tls, unnamed)", 0),
 	MIXED(UNKNOWN, TLS, "\x15\3\3\0\2\1\0", TELLS, "(tls alert)", 0),
 	MIXED(UNKNOWN, TLS, "\x14\3\3\0\1\1", SETS_UP, "(tls handshake)", 0),
+	/* From 1.3 on an alert says that it is data: by its length, alone. */
+	MIXED(UNKNOWN, TLS,
+	      "\x17\3\3\0\x13"
+	      "nineteen bytes of it",
+	      ASKS, "(tls, unnamed)", 0),
+	MIXED(UNKNOWN, TLS,
+	      "\x17\3\3\0\x13"
+	      "nineteen bytes of i",
+	      TELLS, "(tls alert)", 0),
 	MIXED(TLS, UNKNOWN, "\x17\3\3\x48\1swordfish", ASKS, "", 0),
 	MIXED(TLS, UNKNOWN, "\x17\2\3\0\1swordfish", ASKS, "", 0),
 	MIXED(TLS, UNKNOWN, "\x17\3\3\0", ASKS, "", 0),
@@ -220,6 +271,50 @@ static void other_protocols_are_recognised(void **state)
 {
 	(void)state;
 	check_samples(others, ARRAY_SIZE(others));
+}
+
+/* Record after record: a type, its length, and what is in it. */
+static size_t add_record(u8 *bytes, size_t at, u8 type, u16 length)
+{
+	const u8 header[] = {type, 3, 3, (u8)(length >> 8), (u8)length};
+
+	memcpy(bytes + at, header, sizeof(header));
+	memset(bytes + at + sizeof(header), 'x', length);
+	return at + sizeof(header) + length;
+}
+
+static u64 set_up_bytes(const u8 *bytes, size_t length)
+{
+	struct request_text text;
+
+	assert_int_equal(protocol_of_request(bytes, length, PROTOCOL_UNKNOWN, &text), PROTOCOL_TLS);
+	assert_int_equal(text.kind, REQUEST_SETS_UP);
+	return text.set_up_bytes;
+}
+
+/* What follows it in one turn is a request. */
+static void end_of_a_handshake_is_known(void **state)
+{
+	u8 bytes[1024];
+	size_t end;
+
+	(void)state;
+	end = add_record(bytes, 0, 0x16, 300); /* a client says hello */
+	assert_int_equal(set_up_bytes(bytes, end), 0);
+	end = add_record(bytes, 0, 0x14, 1); /* 1.3 */
+	assert_int_equal(set_up_bytes(bytes, end), 0);
+	end = add_record(bytes, end, 0x17, 53);
+	assert_int_equal(set_up_bytes(bytes, end), end);
+	assert_int_equal(set_up_bytes(bytes, add_record(bytes, end, 0x17, 53)), end);
+	end = add_record(bytes, 0, 0x14, 1); /* 1.3, with a client's certificate first */
+	end = add_record(bytes, end, 0x17, 500);
+	end = add_record(bytes, end, 0x17, 69);
+	assert_int_equal(set_up_bytes(bytes, end), end);
+	assert_int_equal(set_up_bytes(bytes, 192), 0); /* that is not seen */
+	end = add_record(bytes, 0, 0x16, 37);	       /* 1.2 */
+	end = add_record(bytes, end, 0x14, 1);
+	end = add_record(bytes, end, 0x16, 40);
+	assert_int_equal(set_up_bytes(bytes, end), end);
 }
 
 /* "GET /k HTTP/1.1" is what redis-cli sends for a typing error, or a browser at the wrong port. */
@@ -332,10 +427,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(http_request_is_method_and_template),
+		cmocka_unit_test(http_header_names_the_trace),
 		cmocka_unit_test(http_path_has_no_values),
 		cmocka_unit_test(long_endpoint_is_cut),
 		cmocka_unit_test(redis_request_is_its_command),
 		cmocka_unit_test(other_protocols_are_recognised),
+		cmocka_unit_test(end_of_a_handshake_is_known),
 		cmocka_unit_test(known_protocol_is_asked_first),
 		cmocka_unit_test(protocols_have_names),
 		cmocka_unit_test(answer_has_its_status),

@@ -117,6 +117,7 @@ static struct unwind_process scan_as(pid_t pid, u32 tgid, bool *ret_has_jit)
 	static struct proc_mapping maps[MAPS_MAX];
 	int fd = open_maps(pid), count = symbolize_scan(fixture.symbolize, tgid, fd);
 	ssize_t map_count = proc_maps_read(fd, maps, MAPS_MAX);
+	struct thread_context context;
 	struct unwind_process process;
 
 	assert_true(count > 0 && map_count > count && map_count <= MAPS_MAX);
@@ -128,7 +129,8 @@ static struct unwind_process scan_as(pid_t pid, u32 tgid, bool *ret_has_jit)
 			if (maps[k].begin == begin)
 				give_file(i, maps[k].path);
 	}
-	assert_int_equal(symbolize_finish(fixture.symbolize, &process, ret_has_jit), 0);
+	assert_int_equal(symbolize_finish(fixture.symbolize, &process, &context, ret_has_jit), 0);
+	assert_int_equal(context.kind, THREAD_CONTEXT_NONE);
 	assert_true(process.generation && process.count > (u32)count / 2);
 	close(fd);
 	return process;
@@ -452,6 +454,7 @@ static u32 take_self_as(u64 inode, bool is_trusted, u32 refusal)
 				   .refusal = refusal};
 	struct unwind_process process;
 	struct file_wants wants;
+	struct thread_context context;
 	struct place place = {0};
 	bool has_jit;
 	u64 begin, end;
@@ -463,7 +466,7 @@ static u32 take_self_as(u64 inode, bool is_trusted, u32 refusal)
 	assert_int_equal(symbolize_take_file(fixture.symbolize, 0, &facts, fd, &wants), 0);
 	assert_int_equal(wants.cache, is_trusted && wants.rows);
 	assert_true(symbolize_scan_file(fixture.symbolize, 0, &begin, &end));
-	assert_int_equal(symbolize_finish(fixture.symbolize, &process, &has_jit), 0);
+	assert_int_equal(symbolize_finish(fixture.symbolize, &process, &context, &has_jit), 0);
 	fixture.resolver->place(fixture.resolver, process.generation, begin, &place);
 	return place.module;
 }
@@ -552,6 +555,7 @@ static void what_was_not_scanned_is_refused(void **state)
 	struct file_facts facts = {0};
 	struct file_wants wants;
 	struct unwind_process process;
+	struct thread_context context;
 	bool answer;
 
 	(void)state;
@@ -559,7 +563,7 @@ static void what_was_not_scanned_is_refused(void **state)
 			 -EINVAL);
 	assert_int_equal(symbolize_take_debug_file(fixture.symbolize, 0, dup(2)), -EINVAL);
 	assert_int_equal(symbolize_build_rows(fixture.symbolize, 0, &answer), -EINVAL);
-	assert_int_equal(symbolize_finish(fixture.symbolize, &process, &answer), -EINVAL);
+	assert_int_equal(symbolize_finish(fixture.symbolize, &process, &context, &answer), -EINVAL);
 	assert_int_equal(symbolize_forked(fixture.symbolize, 5, 5), -ESTALE);
 	symbolize_gone(fixture.symbolize, 5, 5);
 }

@@ -19,8 +19,8 @@ HERE=$(dirname "$(readlink -f "$0")")
 OUT=${OUT:-$HERE/../../build/vm}
 EXPECT=${EXPECT:-$HERE/expect}
 CACHE=${DWELL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/dwell}/kernels # as in fetch.sh
-# What takes longest first (365, 343, 229, 186, 41 and 11 s), so that lanes end together.
-KERNELS=${KERNELS:-6.1 5.10 6.12 7 6.12-smp 6.1-lockdown}
+# What takes longest first (592, 466, 403, 317, 79 and 26 s), so that lanes end together.
+KERNELS=${KERNELS:-5.10 6.12 7 6.1 6.12-smp 6.1-lockdown}
 LANES=$(nproc)
 SCHEMA=dwell.doctor/1
 SKIPPED=77

@@ -109,6 +109,35 @@ export const FAMILIES: readonly Family[] = [
 	},
 ];
 
+/** How parts of a request's budget look: a family's colour, with a pattern where another meaning has that colour too. */
+export interface PartLook {
+	label: string;
+	family: string;
+	/** Always there, whether the reader wants patterns or not. */
+	pattern?: Pattern;
+	parts: string[];
+}
+
+/** In the order in which they are drawn, the queue before the window. A part that none names is another wait. */
+export const PART_LOOKS: readonly PartLook[] = [
+	{ label: "queue", family: "idle", parts: ["queue", "pool_queue"] },
+	{ label: "CPU", family: "user", parts: ["cpu"] },
+	{ label: "run queue", family: "runq", parts: ["runq", "throttled"] },
+	{ label: "lock, other threads", family: "lock", parts: ["lock", "signalled"] },
+	{ label: "disk, memory", family: "disk", parts: ["disk", "memory"] },
+	{ label: "network, IPC", family: "network", parts: ["net", "ipc"] },
+	{ label: "sleep, poll, other waits", family: "sleep", parts: ["sleep", "poll", "other"] },
+	{ label: "thread worked, not known for whom", family: "user", pattern: "rise", parts: ["loop_busy"] },
+	{ label: "handed over", family: "sleep", pattern: "fall", parts: ["handed_over"] },
+	{ label: "unattributed", family: "unattributed", parts: ["unattributed"] },
+];
+
+/** The look of a part, as an index. */
+export function partLook(name: string): number {
+	const found = PART_LOOKS.findIndex(({ parts }) => parts.includes(name));
+	return found >= 0 ? found : PART_LOOKS.findIndex(({ parts }) => parts.includes("other"));
+}
+
 const REST: Record<string, string> = {
 	cpu: "user",
 	runq: "runq",
@@ -123,7 +152,7 @@ export function nameCpu(tier: string, wasOff: boolean): void {
 	cpu.label = tier === "A" ? "CPU" : wasOff ? "CPU, user code or not split" : "CPU, user code";
 }
 
-const familyIndex = (id: string) => FAMILIES.findIndex((family) => family.id === id);
+export const familyIndex = (id: string) => FAMILIES.findIndex((family) => family.id === id);
 
 /** The family of each state, by the state's id. */
 export function familiesOf(states: readonly State[]): Int32Array {

@@ -50,9 +50,14 @@ const patternCache = new Map<string, CanvasPattern | string>();
 /** The fill of a family: its colour, with a pattern on it if the reader wants them (unattributed always has one). */
 export function familyFill(family: number): CanvasPattern | string {
 	const { pattern } = FAMILIES[family];
+	return usesPatterns() || pattern === "hatch" ? patternFill(family, pattern) : familyColour(family, theme());
+}
+
+/** The colour of a family with a pattern on it. */
+export function patternFill(family: number, pattern: Pattern): CanvasPattern | string {
 	const colour = familyColour(family, theme());
-	if (pattern === "none" || (!usesPatterns() && pattern !== "hatch")) return colour;
-	const key = `${theme()} ${family}`;
+	if (pattern === "none") return colour;
+	const key = `${theme()} ${family} ${pattern}`;
 	let made = patternCache.get(key);
 	if (!made) {
 		made = drawPattern(pattern, colour);

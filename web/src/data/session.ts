@@ -7,6 +7,7 @@ import type { Selection, Subject } from "../selection";
 import { decodeColumns, type Column, type Columns, type RawColumns } from "./columns";
 import type { Head, TableData } from "./head";
 import { hasPart, part } from "./inflate";
+import { Requests, type RawRequests } from "./requests";
 import { foldKeys, StateRows } from "./state_rows";
 import { bucketsIn, TimeGrid } from "./time_grid";
 
@@ -213,6 +214,13 @@ export class Session {
 				histograms: this.decodeAll(raw.histograms, raw.series_histograms),
 				slots: Float64Array.from(raw.slots ?? []),
 			};
+		});
+	}
+
+	loadRequests(): Promise<Requests | undefined> {
+		return this.once("requests", async () => {
+			const raw = await part<RawRequests>(`${this.prefix}requests`);
+			return raw && new Requests(raw);
 		});
 	}
 

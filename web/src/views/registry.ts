@@ -4,6 +4,7 @@
 import { flameView } from "./flame";
 import { latencyView } from "./latency";
 import { rawView } from "./raw";
+import { requestsView } from "./requests";
 import { tablesView } from "./tables";
 import { timelineView } from "./timeline";
 import type { View } from "./view";
@@ -13,7 +14,7 @@ export const VIEWS: readonly View[] = [
 	flameView,
 	timelineView,
 	waitsView,
-	tablesView("requests", "Requests"),
+	requestsView,
 	latencyView,
 	tablesView("locks", "Locks"),
 	tablesView("disks", "Disks & files"),
