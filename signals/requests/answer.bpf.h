@@ -4,6 +4,7 @@
 #define DWELL_REQUESTS_ANSWER_BPF_H
 
 #include "hand_over.bpf.h"
+#include "late_send.bpf.h"
 #include "published.bpf.h"
 #include "tls.bpf.h"
 
@@ -26,53 +27,92 @@ static __always_inline bool is_continue(u64 bytes)
 
 /* Not inlined, as begin_turn() is not. */
 static __noinline int published_answer(struct turn_sock *entry, const struct ledger_task *account,
-				       u64 now)
+				       u64 turn, u64 now)
 {
+	struct request_trace trace;
+
 	if (!entry || !account)
 		return 0;
-	note_published(account->tgid, &entry->trace);
+	note_published(account->tgid, &trace);
+	if (!is_turn(entry, turn))
+		return 0;
+	entry->trace = trace;
 	if (is_traced(&entry->trace, now))
-		send_trace(entry, now);
+		send_trace(entry, turn, now);
 	return 0;
 }
 
-static __always_inline void answer(struct turn_sock *entry, struct ledger_task *account,
-				   u64 address, u64 bytes, u64 there)
+static __always_inline void note_answer(struct turn_sock *entry, u64 bytes, u64 now)
 {
+	entry->sent += bytes;
+	entry->flags |= REQUEST_IS_ANSWERED;
+	ledger_store_release(&entry->end_ns, now);
+}
+
+/*
+ * Who has read the request can be reading the next one at this moment: it has to find that this
+ * one is answered, and not by itself.
+ */
+static __always_inline bool note_answer_of_other(struct turn_sock *entry, u64 turn, u64 bytes,
+						 u64 now)
+{
+	if (!is_turn(entry, turn))
+		return false;
+	entry->flags |= REQUEST_IS_HANDED_OVER;
+	entry->flags &= ~(u32)REQUEST_IS_FOLLOWED;
+	note_answer(entry, bytes, now);
+	return true;
+}
+
+/* The thread that has read the request answers it. */
+static __always_inline void answer_by_reader(struct turn_sock *entry, struct ledger_task *account,
+					     u64 address, u64 bytes, u64 now)
+{
+	context_answer(account, entry, address, now);
+	if (entry->pool_tid) { /* a thread of the pool has begun to answer it */
+		entry->is_lost = 1;
+		entry->flags &= ~(u32)REQUEST_IS_FOLLOWED;
+	} else if (account->poll_ns > entry->poll_from) /* else its account began anew */
+		entry->poll_ns = account->poll_ns - entry->poll_from;
+	if (account->request.is_loop)
+		entry->flags |= REQUEST_IS_LOOP;
+	note_answer(entry, bytes, now);
+}
+
+/* of: the turn, as it was before it was known not to be over. */
+static __always_inline void answer(struct turn_sock *entry, struct ledger_task *account,
+				   const struct answered_turn *of, u64 bytes, u64 there)
+{
+	bool is_first = !entry->sent, has_ended = entry->end_ns != 0;
+	bool is_other = entry->tid != account->tid;
 	u64 now = bpf_ktime_get_ns();
 
-	if ((!entry->sent && (is_continue(there) || tls_is_continue(entry, account))) ||
+	count_sent(entry, bytes);
+	if ((is_first && (is_continue(there) || tls_is_continue(entry, account))) ||
 	    tls_is_farewell(entry, bytes)) {
-		entry->out.in_turns += bytes;
+		entry->answer_seq += (u32)bytes;
 		return;
 	}
-	if (!entry->sent && entry->tls == TLS_SEEN_PLAIN)
-		tls_answer(entry, account);
-	else if (!entry->sent && entry->is_measured)
-		entry->answer_length = copy_payload(entry->answer, ANSWER_BYTES_MAX, there);
-	if (!entry->end_ns)
-		published_answer(entry, account, now);
-	witness_answer(account, entry, address);
-	note_send(account);
-	if (entry->tid != account->tid) {
-		entry->flags |= REQUEST_IS_HANDED_OVER;
-		if (entry->is_measured)
-			answer_for_reader(entry->address, now);
-		account->request.lent_sock = 0;
-	} else {
-		context_answer(account, entry, address, now);
-		if (entry->pool_tid) { /* a thread of the pool has begun to answer it */
-			entry->is_lost = 1;
-			entry->flags &= ~(u32)REQUEST_IS_FOLLOWED;
-		} else if (account->poll_ns > entry->poll_from) /* else its account began anew */
-			entry->poll_ns = account->poll_ns - entry->poll_from;
-		if (account->request.is_loop)
-			entry->flags |= REQUEST_IS_LOOP;
+	if (is_other && !note_answer_of_other(entry, of->ref.turn, bytes, now)) {
+		forget_reply(account);
+		note_send(account);
+		return;
 	}
-	entry->flags |= REQUEST_IS_ANSWERED;
-	entry->end_ns = now;
-	entry->sent += bytes;
-	entry->out.in_turns += bytes;
+	if (is_first && entry->tls == TLS_SEEN_PLAIN)
+		tls_answer(entry, account);
+	else if (is_first && entry->is_measured)
+		entry->answer_length = copy_payload(entry->answer, ANSWER_BYTES_MAX, there);
+	if (!has_ended)
+		published_answer(entry, account, of->ref.turn, now);
+	witness_answer(account, of);
+	note_send(account);
+	if (!is_other) {
+		answer_by_reader(entry, account, of->address, bytes, now);
+		return;
+	}
+	if (entry->is_measured)
+		answer_for_reader(entry->address, of->ref.turn, now);
+	account->request.lent_sock = 0;
 }
 
 #endif

@@ -101,8 +101,19 @@ static __always_inline bool take_out_wait(struct turn_sock *entry, u64 ns)
 	return true;
 }
 
+/* It works for nothing that is known from here on. is_moved: its mark is of now already. */
+static __always_inline void mark_anew(struct ledger_task *account, u64 now, bool is_moved)
+{
+	struct request_watch *watch = &account->request;
+
+	if (!watch->measured && !is_moved)
+		ledger_mark_move(account, &watch->mark, now, NULL);
+	watch->mark_ns = now;
+	watch->lent_ns = watch->lent_wait_ns = 0;
+}
+
 /* What the thread did for it is known, or the turn's time stays a remainder. */
-__noinline int answer_for_reader(u64 address, u64 now)
+__noinline int answer_for_reader(u64 address, u64 turn, u64 now)
 {
 	struct ledger_task *account = account_of_current();
 	struct turn_sock *entry = known_sock(address);
@@ -113,7 +124,11 @@ __noinline int answer_for_reader(u64 address, u64 now)
 	if (!entry || !account)
 		return 0;
 	watch = &account->request;
-	is_lent = watch->lent_sock == address && watch->lent_turn == entry->turn;
+	if (entry->turn != turn) { /* the one that read it has read another one meanwhile */
+		mark_anew(account, now, false);
+		return 0;
+	}
+	is_lent = watch->lent_sock == address && watch->lent_turn == turn;
 	if (!entry->pool_tid) {
 		/* The one that read it has polled for others since. */
 		entry->own[STATE_BLOCKED_POLL] = entry->own[STATE_BLOCKED_IDLE] = 0;
@@ -129,10 +144,7 @@ __noinline int answer_for_reader(u64 address, u64 now)
 		ledger_mark_move(account, &watch->mark, now, entry->own);
 		is_followed = waits_in(entry->own) == waits;
 	}
-	if (!watch->measured && !is_followed)
-		ledger_mark_move(account, &watch->mark, now, NULL);
-	watch->mark_ns = now;
-	watch->lent_ns = watch->lent_wait_ns = 0;
+	mark_anew(account, now, is_followed);
 	entry->pool_tid = account->tid;
 	entry->is_lost |= !is_followed;
 	entry->flags |= REQUEST_IS_HANDED_OVER | REQUEST_IS_FOLLOWED;

@@ -58,13 +58,24 @@ static __noinline int count_turn(const struct turn_sock *entry, struct request_r
 	return 0;
 }
 
-static __always_inline void fill_moved(struct request_bytes_moved *to,
-				       struct request_bytes_moved *from, u64 kernel, u64 *reported)
+/* Meanwhile another thread may add to in_turns. */
+static __always_inline void take_moved(struct request_bytes_moved *to,
+				       struct request_bytes_moved *from)
 {
-	*to = *from;
-	to->kernel = kernel - *reported;
+	u64 in_turns = ledger_word(&from->in_turns);
+
+	to->in_turns = in_turns;
+	__sync_fetch_and_add(&from->in_turns, -in_turns);
+	to->no_turn = from->no_turn;
+	to->before = from->before;
+	from->no_turn = from->before = 0;
+}
+
+static __always_inline void fill_kernel(struct request_bytes_moved *moved, u64 kernel,
+					u64 *reported)
+{
+	moved->kernel = kernel - *reported;
 	*reported = kernel;
-	*from = (struct request_bytes_moved){};
 }
 
 static __always_inline u64 lesser(u64 a, u64 b)
@@ -86,41 +97,43 @@ static __always_inline void fill_open(struct turn_sock *entry, struct sock *sk, 
 }
 
 /* Of one that is closed. A close that throws away what is unsent has cleared the counters. */
-static __always_inline void fill_closed(struct turn_sock *entry, struct sock *sk, u64 *in, u64 *out)
+static __always_inline void fill_closed(struct rec_requests *rec, const struct turn_sock *entry,
+					struct sock *sk, u64 *in, u64 *out)
 {
-	*in = socket_received_bytes(sk);
-	*out = kernel_sent(sk);
-	if (*in < entry->reported_in || *out < entry->reported_out ||
-	    !BPF_CORE_READ((struct tcp_sock *)sk, bytes_received)) {
-		*in = entry->reported_in + seen_bytes(&entry->in);
-		*out = entry->reported_out + seen_bytes(&entry->out);
+	u64 kernel_in = socket_received_bytes(sk), kernel_out = kernel_sent(sk);
+
+	if (kernel_in < entry->reported_in || kernel_out < entry->reported_out ||
+	    !BPF_CORE_READ((struct tcp_sock *)sk, bytes_received))
 		return;
-	}
-	entry->in.unread = unread_bytes(sk);
+	*in = kernel_in;
+	*out = kernel_out;
+	rec->in.unread = unread_bytes(sk);
 }
 
 /* Both ways, since the record before. A Unix socket's are those that were seen. */
 static __always_inline void fill_bytes(struct rec_requests *rec, struct turn_sock *entry,
 				       struct sock *sk, u32 end)
 {
-	u64 seen_in = entry->reported_in + seen_bytes(&entry->in);
-	u64 seen_out = entry->reported_out + seen_bytes(&entry->out);
-	u64 in = seen_in, out = seen_out;
+	u64 seen_in, seen_out, in, out;
 
+	take_moved(&rec->in, &entry->in);
+	take_moved(&rec->out, &entry->out);
+	in = seen_in = entry->reported_in + seen_bytes(&rec->in);
+	out = seen_out = entry->reported_out + seen_bytes(&rec->out);
 	if (entry->family != FAMILY_UNIX) {
 		if (end == REQUEST_END_NEXT || end == REQUEST_END_RECORDING)
 			fill_open(entry, sk, &in, &out);
 		else
-			fill_closed(entry, sk, &in, &out);
+			fill_closed(rec, entry, sk, &in, &out);
 		if (entry->is_coarse) { /* those of a turn are all that are not others */
-			entry->out.in_turns += out - seen_out;
+			rec->out.in_turns += out - seen_out;
 		} else if (end == REQUEST_END_NEXT) {
 			in = lesser(in, seen_in);
 			out = lesser(out, seen_out);
 		}
 	}
-	fill_moved(&rec->in, &entry->in, in, &entry->reported_in);
-	fill_moved(&rec->out, &entry->out, out, &entry->reported_out);
+	fill_kernel(&rec->in, in, &entry->reported_in);
+	fill_kernel(&rec->out, out, &entry->reported_out);
 }
 
 static __always_inline void fill_turn(struct rec_requests *rec, const struct turn_sock *entry)
@@ -195,7 +208,7 @@ __noinline int send_record(u64 address, u32 end)
  * When it is first answered: calls are judged by it, and the request's own record, which says when
  * it was answered last, may be long in coming, or never come.
  */
-static __noinline int send_trace(const struct turn_sock *entry, u64 now)
+static __noinline int send_trace(const struct turn_sock *entry, u64 turn, u64 now)
 {
 	struct rec_requests *rec = EMIT_RESERVE(REQUESTS, requests, current_task());
 
@@ -207,7 +220,7 @@ static __noinline int send_trace(const struct turn_sock *entry, u64 now)
 		rec->hdr.start_ns = entry->start_ns;
 		rec->hdr.tid = entry->tid;
 		rec->connection = entry->id;
-		rec->turn = entry->turn;
+		rec->turn = turn;
 		rec->begin_ns = entry->begin_ns;
 		rec->end_ns = now;
 		fill_trace(rec, &entry->trace);

@@ -13,7 +13,6 @@
 #include "hand_over.bpf.h"
 #include "tls.bpf.h"
 #include "answer.bpf.h"
-#include "late_send.bpf.h"
 #include "h2.bpf.h"
 
 #define MSG_PEEK_FLAG 2 /* it looked, and left the data there */
@@ -171,7 +170,7 @@ static __always_inline int received(struct sock *sk, struct turn_sock *entry, u6
 {
 	struct ledger_task *account = account_of_current();
 	u64 address = (u64)sk, now;
-	u32 untold;
+	u32 next;
 
 	if (!account) {
 		leave_sock(entry, (u64)sk);
@@ -181,9 +180,11 @@ static __always_inline int received(struct sock *sk, struct turn_sock *entry, u6
 	forget_reply(account);
 	account->request.lent_sock = 0;
 	context_leave(account, now);
-	untold = untold_bytes(entry, address);
-	if (untold)
-		note_untold(entry->address, untold, now);
+	next = next_seq(entry, address);
+	if (is_written_to(entry, next))
+		note_answered(entry->address, next - entry->answer_seq, now);
+	if (!entry->begin_ns || entry->end_ns) /* who sees the next turn's number sees this */
+		ledger_store_first(&entry->answer_seq, next);
 	if (entry->begin_ns && entry->end_ns) {
 		entry->pending = (u32)bytes;
 		end_turn(entry, address, REQUEST_END_NEXT, now);
@@ -258,15 +259,23 @@ int BPF_PROG(requests_h2_received, struct sock *sk, int result, int flags)
 static __always_inline int sent(struct sock *sk, struct turn_sock *entry, u64 bytes, u64 there)
 {
 	struct ledger_task *account = account_of_current();
+	struct answered_turn of = {.address = (u64)sk, .begin_ns = entry->begin_ns};
 
 	if (!account) {
 		leave_sock(entry, (u64)sk);
 		return 0;
 	}
-	if (is_late(entry, account, bytes))
+	of.ref.connection = entry->id;
+	of.ref.turn = ledger_load_acquire(&entry->turn);
+	of.is_measured = entry->is_measured;
+	if (is_late(entry, account, of.address, bytes)) {
+		count_sent(entry, bytes);
+		forget_reply(account);
+		note_send(account);
 		return 0;
-	if (entry->begin_ns) {
-		answer(entry, account, (u64)sk, bytes, there);
+	}
+	if (of.begin_ns) {
+		answer(entry, account, &of, bytes, there);
 		return 0;
 	}
 	if (!entry->tgid)

@@ -73,9 +73,7 @@ struct turn_sock {
 	u32 copied_seq, write_seq; /* when moved_in and moved_out were made */
 	u32 read_seq;		   /* as copied_seq, for who learns only by it how much was read */
 	u32 pending;		   /* bytes that are just being read, for the next turn */
-	u32 told_seq;	/* of the first byte after what hooks have told of what was sent */
-	u32 late_bytes; /* sent for turns that are over, and the hook has still to tell */
-	u64 late_ns;	/* when it was seen that there are such */
+	u32 answer_seq;		   /* of the first byte that can be of the turn's answer */
 
 	struct request_wait wait;	/* the longest of own[] whose stack is known */
 	struct request_trace trace;	/* of the turn: published when it was answered */

@@ -9,6 +9,7 @@
 
 #include "call_sock.bpf.h"
 #include "context.bpf.h"
+#include "late_send.bpf.h"
 
 /* The request that a thread works for, as far as it shows. */
 static __always_inline struct turn_sock *owner_of(const struct ledger_task *account, u64 *ret_sock)
@@ -80,11 +81,11 @@ static __always_inline bool look_at_reply(const struct ledger_task *account, str
 /* The call's record was sent when its connection was closed: this one adds who was answered then.
  */
 static __noinline int send_witness(struct ledger_task *account, const struct call_reply *reply,
-				   const struct turn_sock *entry)
+				   const struct request_ref *of)
 {
 	struct rec_requests *rec;
 
-	if (!account || !reply || !entry)
+	if (!account || !reply || !of)
 		return 0;
 	rec = EMIT_RESERVE(REQUESTS, requests, current_task());
 	if (!rec)
@@ -95,8 +96,7 @@ static __noinline int send_witness(struct ledger_task *account, const struct cal
 	rec->hdr.tid = account->tid;
 	rec->connection = reply->connection;
 	rec->turn = reply->turn;
-	rec->backward.connection = entry->id;
-	rec->backward.turn = entry->turn;
+	rec->backward = *of;
 	rec->flags = REQUEST_IS_CALL | REQUEST_IS_WITNESS;
 	if (is_mixed(account))
 		rec->flags |= REQUEST_BACKWARD_IS_DOUBTFUL;
@@ -104,18 +104,17 @@ static __noinline int send_witness(struct ledger_task *account, const struct cal
 	return 0;
 }
 
-static __always_inline void set_backward(struct call_sock *call, const struct turn_sock *entry,
-					 bool is_doubtful)
+static __always_inline void set_backward(struct call_sock *call, const struct request_ref *of,
+					 bool is_measured, bool is_doubtful)
 {
-	call->backward.connection = entry->id;
-	call->backward.turn = entry->turn;
+	call->backward = *of;
 	call->is_doubtful_answer = is_doubtful;
-	call->is_wanted |= entry->is_measured;
+	call->is_wanted |= is_measured;
 }
 
 /* A request is answered right after this thread has read the answer of a call: it is its call. */
 static __always_inline void witness_answer(struct ledger_task *account,
-					   const struct turn_sock *entry, u64 address)
+					   const struct answered_turn *of)
 {
 	struct call_reply reply;
 	struct call_sock *call;
@@ -123,20 +122,20 @@ static __always_inline void witness_answer(struct ledger_task *account,
 
 	if (!has_reply(account))
 		return;
-	is_known = look_at_reply(account, &reply) && reply.begin_ns >= entry->begin_ns;
+	is_known = look_at_reply(account, &reply) && reply.begin_ns >= of->begin_ns;
 	forget_reply(account);
 	if (!is_known)
 		return;
 	call = reply.call;
 	if (!call) {
-		send_witness(account, &reply, entry);
+		send_witness(account, &reply, &of->ref);
 		return;
 	}
 	if (call->backward.connection && !call->is_doubtful_answer)
 		return;
-	set_backward(call, entry, is_mixed(account));
-	call->owner_sock = address;
-	call->owner_turn = entry->turn;
+	set_backward(call, &of->ref, of->is_measured, is_mixed(account));
+	call->owner_sock = of->address;
+	call->owner_turn = of->ref.turn;
 }
 
 /*
@@ -146,11 +145,12 @@ static __always_inline void witness_answer(struct ledger_task *account,
  */
 static __always_inline void witness_wake(struct ledger_task *account, const struct turn_sock *entry)
 {
+	struct request_ref of = {.connection = entry->id, .turn = entry->turn};
 	struct call_reply reply;
 
 	if (look_at_reply(account, &reply) && reply.call && reply.begin_ns >= entry->begin_ns &&
 	    !reply.call->backward.connection)
-		set_backward(reply.call, entry, true);
+		set_backward(reply.call, &of, entry->is_measured, true);
 }
 
 /* Its connection is closed, and who has read its answer makes use of that only now. */

@@ -249,6 +249,23 @@ run_nginx_http2() {
 	served
 }
 
+# A thread reads the next request while the one that has answered is still within its call.
+run_late() {
+	has cc || { skip "answers whose call returns late: counts" "no C compiler"; return; }
+	[ "$(nproc)" -gt 1 ] || { skip "answers whose call returns late: counts" "one CPU: it cannot be late"; return; }
+	cc -std=gnu11 -O2 -pthread -o "$work/late" "$sources/late.c"
+	session=$work/late.dwell
+	port=$((port + 1))
+	measure 60
+	asked=$("$work/late" "$port" 200000)
+	measured
+	check "answers whose call returns late: all $asked requests are counted" test "$(of_port requests)/$(of_port answered)" = \
+		"$asked/$asked"
+	check "answers whose call returns late: another thread has answered each" test "$(of_port pool)" -eq "$asked"
+	budgets_close "answers whose call returns late"
+	bytes_close "answers whose call returns late" "port = $port"
+}
+
 run_java() {
 	has java javac || { skip "java: counts of its client" "no JDK"; return; }
 	javac -d "$work" "$sources/Pool.java"
@@ -340,6 +357,7 @@ run_node
 run_node_http2
 run_odd_http2
 run_nginx_http2
+run_late
 run_java
 run_go
 run_go_http2
