@@ -67,4 +67,20 @@ static __always_inline bool regs_of_user(struct cpu_regs *ret_regs)
 #endif
 }
 
+/* One word of these, at its offset in struct cpu_regs; 0: it is not known. */
+static __always_inline u64 user_reg_at(u32 offset)
+{
+	void *at = NULL;
+	u64 word = 0;
+
+	if (cfg_task_regs)
+		at = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+#if defined(__TARGET_ARCH_x86)
+	else
+		at = BPF_CORE_READ(current_task(), stack) + KERNEL_STACK_BYTES -
+		     sizeof(struct cpu_regs);
+#endif
+	return at && !bpf_probe_read_kernel(&word, sizeof(word), at + offset) ? word : 0;
+}
+
 #endif

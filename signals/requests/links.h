@@ -83,6 +83,7 @@ struct caller {
 	u64 ever[LINK_DOUBTS][LINK_KINDS];
 	u64 window[LINK_KINDS];
 	u64 checked, wrong; /* ever, as in enum link_kind */
+	u64 is_loop;	    /* an event loop of it has made calls */
 };
 #define CALLER_KEY_BYTES offsetof(struct caller, last_window)
 

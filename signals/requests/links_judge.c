@@ -117,14 +117,14 @@ static struct record record_of_loop(const struct caller *caller)
 /*
  * An event loop may send a call for no request, by a timer say, right after it has read one: in a
  * server of many requests, one in a thousand such calls looks like any other. So its calls need
- * both.
+ * both; those, too, that it made before it was seen to be a loop.
  */
 static bool is_believed_forward(const struct caller *caller, const struct call *call)
 {
 	struct record record = {0, 0};
 
 	add_record(&record, caller, doubt_of(call));
-	return !call->is_loop && is_good(record, FORWARD_LEAST, FORWARD_AGREE_LEAST);
+	return !caller->is_loop && is_good(record, FORWARD_LEAST, FORWARD_AGREE_LEAST);
 }
 
 /* Whether the witnesses of this process are believed, by all that is known of it. */
@@ -242,6 +242,7 @@ void links_judge(struct link_book *book, u64 window, bool is_last)
 			continue;
 		}
 		caller->last_window = window;
+		caller->is_loop |= call->is_loop;
 		caller->ever[doubt_of(call)][kind_of(call)]++;
 		caller->window[kind_of(call)]++;
 	}

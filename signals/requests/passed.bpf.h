@@ -45,6 +45,7 @@ struct request_common {
 		      */
 	u64 asked;   /* so many calls were noted in request_asked */
 	u64 has_tls; /* servers speak it */
+	u64 has_go;  /* by Go's own library */
 	u64 trace_mask;	   /* see REQUEST_TRACE_HASH ... */
 	u64 trace_mask_ns; /* ... and when it was last changed */
 };

@@ -360,6 +360,7 @@ int BPF_PROG(requests_wake, struct task_struct *task)
 }
 
 #include "tls_probes.bpf.h"
+#include "tls_go_probes.bpf.h"
 
 #include "classic.bpf.h"
 

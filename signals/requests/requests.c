@@ -46,7 +46,8 @@ static void renew_book(void *state, u64 window, struct sink *sink)
 			"request_calls_unix", "request_call_empty", "request_asked",               \
 			"unwind_processes", "unwind_requests", "request_h2", "request_streams",    \
 			"request_h2_empty", "request_h2_receive", "request_h2_send",               \
-			"request_tls_asked", "thread_contexts", "thread_contexts_any"              \
+			"request_tls_asked", "request_go_calls", "thread_contexts",                \
+			"thread_contexts_any"                                                      \
 	}
 
 #define TLS_MAPS                                                                                   \
@@ -56,7 +57,7 @@ static void renew_book(void *state, u64 window, struct sink *sink)
 			"request_rates", "request_serving", "request_commons", "request_calls",    \
 			"request_calls_unix", "request_call_empty", "request_asked",               \
 			"request_tls", "request_tls_calls", "request_tls_asked",                   \
-			"thread_contexts", "thread_contexts_any"                                   \
+			"request_go_calls", "thread_contexts", "thread_contexts_any"               \
 	}
 
 /* Both ends by one program where the kernel has that, else by two. The cookie is the function. */
@@ -74,6 +75,15 @@ static void renew_book(void *state, u64 window, struct sink *sink)
 		.program = "requests_tls_" #suffix, .kind = PROBE_UPROBE, .is_optional = true,     \
 		.is_rare = true, .is_deferred = true, .fallback_of = "requests_tls_both",          \
 		.function = name, .cookie = TLS_BY_##NAME, .maps = TLS_MAPS                        \
+	}
+
+/* In a Go program: where a function begins, or at each instruction with which it returns. */
+#define TLS_GO(suffix, name, NAME, ends)                                                           \
+	{                                                                                          \
+		.program = "requests_go_" #suffix, .kind = PROBE_UPROBE, .is_optional = true,      \
+		.is_rare = true, .is_deferred = true, .is_go = true, .at_returns = ends,           \
+		.function = "crypto/tls.(*Conn)." name, .cookie = TLS_BY_GO_##NAME,                \
+		.maps = TLS_MAPS                                                                   \
 	}
 
 static const struct probe probes[] = {
@@ -170,6 +180,11 @@ static const struct probe probes[] = {
 	TLS_BEGIN("SSL_do_handshake", handshake, HANDSHAKE),
 	TLS_BEGIN("SSL_write", write, WRITE),
 	TLS_BEGIN("SSL_write_ex", write_ex, WRITE_EX),
+	TLS_GO(read_end, "Read", READ, true),
+	TLS_GO(handshake_end, "handshakeContext", HANDSHAKE, true),
+	TLS_GO(read, "Read", READ, false),
+	TLS_GO(handshake, "handshakeContext", HANDSHAKE, false),
+	TLS_GO(write, "Write", WRITE, false),
 };
 
 static const struct series_kind kinds[] = {

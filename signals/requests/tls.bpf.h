@@ -12,6 +12,7 @@
 #include "passed.bpf.h"
 #include "payload.bpf.h"
 #include "tls.h"
+#include "tls_go.bpf.h"
 #include "turn.bpf.h"
 
 _Static_assert(TLS_OUT_MAX == ANSWER_BYTES_MAX, "what is written last becomes an answer");
@@ -66,6 +67,13 @@ static __always_inline bool has_tls(void)
 	return common && common->has_tls;
 }
 
+static __always_inline bool has_go(void)
+{
+	struct request_common *common = request_common();
+
+	return common && common->has_go;
+}
+
 /* --- a thread receives --- */
 
 static __always_inline void tls_note_last(struct ledger_task *account, u64 address, u64 turn)
@@ -86,7 +94,7 @@ static __always_inline void tls_received(struct ledger_task *account, u64 addres
 {
 	struct tls_watch *tls = &account->request.tls;
 
-	if (!has_tls())
+	if (!has_tls() || (has_go() && go_received(account->tgid, address, turn)))
 		return;
 	if (!tls->function) {
 		tls_note_last(account, address, turn);
@@ -105,7 +113,7 @@ static __always_inline void tls_received_other(u64 address)
 	if (!has_tls())
 		return;
 	account = account_of_current();
-	if (!account)
+	if (!account || (has_go() && go_received(account->tgid, address, 0)))
 		return;
 	if (!account->request.tls.function)
 		tls_note_last(account, address, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * The functions of OpenSSL in which a TLS connection is read and written in plain, as cookies of
- * their probes: read by both compilers.
+ * The functions of OpenSSL and of Go in which a TLS connection is read and written in plain, as
+ * cookies of their probes: read by both compilers.
  */
 #ifndef DWELL_REQUESTS_TLS_H
 #define DWELL_REQUESTS_TLS_H
@@ -18,7 +18,10 @@ enum tls_function {
 #define FUNCTION(NAME, name) TLS_BY_##NAME,
 	TLS_FUNCTIONS(FUNCTION)
 #undef FUNCTION
-		TLS_FUNCTION_COUNT
+		TLS_BY_GO_READ,
+	TLS_BY_GO_HANDSHAKE,
+	TLS_BY_GO_WRITE,
+	TLS_FUNCTION_COUNT
 };
 
 /* How often each was called: of one CPU. */

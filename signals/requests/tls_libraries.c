@@ -29,12 +29,14 @@ static void add_calls(const void *of_cpu, u64 calls[DEFERRED_FUNCTIONS_MAX])
 }
 
 const struct deferred_kind request_tls_deferred = {
-	.functions = "SSL_read and SSL_write, which name requests in TLS,",
-	.calls = "calls of SSL_read and similar functions",
+	.functions = "SSL_read, Go's tls.Conn.Read and the like, which name requests in TLS,",
+	.calls = "calls of SSL_read, Go's tls.Conn.Read and the like",
 	.main_function = "SSL_read",
 	.main_cookie = TLS_BY_READ,
 	.libraries = libraries,
 	.cookie = cookie_of,
+	/* Go passes arguments in registers from 1.17 on, which was the first to have this one. */
+	.go_function = "crypto/tls.(*Conn).handshakeContext",
 	.calls_map = "request_tls_calls",
 	.calls_size = sizeof(struct tls_calls),
 	.add_calls = add_calls,

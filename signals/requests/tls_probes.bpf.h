@@ -78,18 +78,18 @@ static __always_inline bool tls_begin_read(const struct cpu_regs *ctx, struct le
 	return true;
 }
 
-static __always_inline void tls_begin_write(const struct cpu_regs *ctx, struct ledger_task *account)
+static __always_inline void tls_note_written(struct ledger_task *account, u64 ssl, u64 from,
+					     u64 length)
 {
 	struct tls_watch *tls = &account->request.tls;
-	u64 length = REGS_ARG3(ctx);
 
 	tls->out_ssl = 0;
 	if (!length || length >= 1ULL << 31)
 		return;
 	tls->out_length = (u32)length;
 	ledger_at_most(length, TLS_OUT_MAX);
-	if (!bpf_probe_read_user(tls->out, (u32)length, (void *)REGS_ARG2(ctx)))
-		tls->out_ssl = REGS_ARG1(ctx);
+	if (!bpf_probe_read_user(tls->out, (u32)length, (void *)from))
+		tls->out_ssl = ssl;
 }
 
 /* True: its end is to be waited for. */
@@ -103,7 +103,7 @@ static __always_inline bool tls_begin(const struct cpu_regs *ctx, u32 function)
 		return false;
 	if (function != TLS_BY_WRITE && function != TLS_BY_WRITE_EX)
 		return tls_begin_read(ctx, account, function);
-	tls_begin_write(ctx, account);
+	tls_note_written(account, REGS_ARG1(ctx), REGS_ARG2(ctx), REGS_ARG3(ctx));
 	return false;
 }
 

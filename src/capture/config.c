@@ -103,7 +103,8 @@ static int check_probe(const struct probe *probe, struct complaint *complaint)
 		return complain(complaint, -EINVAL, "program", "is not a symbol's name");
 	if (source_of(probe) < 0)
 		return complain(complaint, -EINVAL, probe->source, "no such BPF object");
-	if (probe->function && !text_is_symbol(probe->function))
+	/* A deferred one is looked for in files: the kernel never gets its name. */
+	if (probe->function && !probe->is_deferred && !text_is_symbol(probe->function))
 		return complain(complaint, -EINVAL, "function",
 				"letters, digits and _.$@:~<>* only, at most 511 of them");
 	if (probe->perf_freq > PERF_FREQ_MAX)

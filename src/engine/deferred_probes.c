@@ -176,12 +176,14 @@ static void keep_file(struct deferred_probes *deferred, const struct deferred_fi
 		return;
 	deferred->file_count++;
 	utf8_escape(shown, sizeof(shown), path); /* whoever made the file has named it */
-	log_verbose(
-		"%s: %zu probe sites in %s: a call of %s costs about %.1f us",
-		signal_rows[deferred->signal].name, file->site_count, shown,
-		deferred->kind->main_function,
-		(double)(deferred->price_ns[deferred->kind->main_cookie] + deferred->return_ns) /
-			1e3);
+	log_verbose("%s: %zu probe sites in %s", signal_rows[deferred->signal].name,
+		    file->site_count, shown);
+	if (deferred->price_ns[deferred->kind->main_cookie])
+		log_verbose("%s: a call of %s costs about %.1f us",
+			    signal_rows[deferred->signal].name, deferred->kind->main_function,
+			    (double)(deferred->price_ns[deferred->kind->main_cookie] +
+				     deferred->return_ns) /
+				    1e3);
 	attach_everywhere(deferred, kept);
 }
 

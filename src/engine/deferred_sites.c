@@ -13,7 +13,8 @@
 static void note_price(struct deferred_probes *deferred, const struct probe *spec,
 		       const struct site *site)
 {
-	u64 price = site_trap_ns(site->price) + deferred->kind->program_ns;
+	u32 first = spec->at_returns ? PRICE_STEPPED : site->price;
+	u64 price = site_trap_ns(first) + deferred->kind->program_ns;
 
 	if (spec->kind == PROBE_URETPROBE)
 		deferred->return_ns = SITE_RETURN_TRAP_NS;
@@ -49,6 +50,19 @@ static bool may_have_return_probe(const struct site *site)
 	       site->at_return == RETURN_BY_INSTRUCTION;
 }
 
+static void take_place(struct deferred_file *file, struct capture_places *places, u64 offset,
+		       u64 cookie)
+{
+	if (places->count == CAPTURE_PLACES_MAX)
+		return;
+	for (u32 i = 0; i < places->count; i++)
+		if (places->offsets[i] == offset)
+			return; /* one function under several names */
+	places->offsets[places->count] = offset;
+	places->cookies[places->count++] = cookie;
+	file->site_count++;
+}
+
 static void take_site(struct deferred_probes *deferred, struct deferred_file *file, size_t probe,
 		      const struct site *site)
 {
@@ -58,15 +72,15 @@ static void take_site(struct deferred_probes *deferred, struct deferred_file *fi
 	u64 cookie = deferred->kind->cookie(file->library, site->name, spec->cookie);
 
 	if (cookie == DEFERRED_NO_PROBE || !places || site->kind == SITE_RESOLVER ||
-	    places->count == CAPTURE_PLACES_MAX ||
 	    (spec->kind != PROBE_UPROBE && !may_have_return_probe(site)))
 		return;
-	for (u32 i = 0; i < places->count; i++)
-		if (places->offsets[i] == site->offset)
-			return; /* one function under several names */
-	places->offsets[places->count] = site->offset;
-	places->cookies[places->count++] = cookie;
-	file->site_count++;
+	if (spec->is_go && !site->return_count)
+		return; /* what begins is not seen to end */
+	if (spec->at_returns)
+		for (u32 i = 0; i < site->return_count; i++)
+			take_place(file, places, site->returns[i], cookie);
+	else
+		take_place(file, places, site->offset, cookie);
 	note_price(deferred, spec, site);
 }
 
@@ -93,16 +107,31 @@ bool deferred_is_ours(const struct deferred_probes *deferred, size_t probe)
 	return spec->is_deferred && spec->owner == (u32)deferred->signal;
 }
 
+/* Go has an allocator of its own, and must not have its returns probed. */
+static bool may_have_probes(const struct deferred_probes *deferred,
+			    const struct finding_file *facts)
+{
+	const char *go_function = deferred->kind->go_function;
+	struct finding_result result;
+
+	return !facts->is_go ||
+	       (go_function &&
+		!worker_finding_search(deferred->worker, FINDING_SYMBOL, go_function, 0, &result) &&
+		result.count);
+}
+
 void deferred_find_sites(struct deferred_probes *deferred, struct deferred_file *file, int fd)
 {
 	struct finding_file facts;
+	bool has_probes;
 
 	if (worker_finding_open(deferred->worker, fd, &facts))
 		return;
-	/* Go has an allocator of its own, and must not have its returns probed. */
-	for (size_t i = 0; !facts.is_go && i < deferred->probes->count; i++)
+	has_probes = may_have_probes(deferred, &facts);
+	for (size_t i = 0; has_probes && i < deferred->probes->count; i++)
 		if (deferred_is_ours(deferred, i) && !capture_failure(deferred->capture, i)->err &&
-		    !capture_is_resting(deferred->capture, i))
+		    !capture_is_resting(deferred->capture, i) &&
+		    deferred->probes->items[i].is_go == !!facts.is_go)
 			look_for(deferred, file, i);
 	worker_finding_close(deferred->worker);
 }

@@ -34,6 +34,9 @@ struct deferred_kind {
 	 */
 	u64 (*cookie)(int library, const char *function, u64 cookie);
 
+	/* A Go program without this function gets none of the probes that are for Go programs. */
+	const char *go_function;
+
 	/* A map with one value for each CPU, and what that says of how often each was called. */
 	const char *calls_map;
 	size_t calls_size;

@@ -90,6 +90,8 @@ struct probe {
 	bool tells_again;	  /* an iterator: also for an ingest process that knows nothing */
 	enum probe_stacks stacks; /* for which of the two it is; the other has a probe of its own */
 	bool is_deferred;      /* a uprobe, attached when a file that has its function is mapped */
+	bool is_go;	       /* deferred: in programs of Go, and in no others */
+	bool at_returns;       /* deferred: at each instruction with which the function returns */
 	bool yields_first;     /* the governor may take it from its signal, and leave the rest */
 	const char *wish;      /* the option by which alone it is wanted; NULL: it always is */
 	const char *companion; /* a program to be put into maps[0], a program array, or NULL */

@@ -189,3 +189,13 @@ void site_settle_returns(const struct elf_file *file, const struct spans *spans,
 			settle(file, spans, &spans->items[i], found, sites->count <= READ_MAX);
 	}
 }
+
+void site_note_go_returns(const struct elf_file *file, struct sites *sites)
+{
+	for (size_t i = 0; sites->count <= READ_MAX && i < sites->count; i++) {
+		struct site *site = &sites->items[i];
+		const struct site_piece piece = {site->offset, site->size};
+
+		site->return_count = (u8)site_find_returns(file, &piece, 1, site->returns);
+	}
+}

@@ -23,6 +23,10 @@ enum site_return site_judge_return(const struct sites_facts *facts, const struct
 void site_settle_returns(const struct elf_file *file, const struct spans *spans,
 			 struct sites *sites);
 
+/* A function of Go is in one piece. Only where it returns is noted: no return probe may be there.
+ */
+void site_note_go_returns(const struct elf_file *file, struct sites *sites);
+
 /* One stretch of a function's code: as a whole, or the part that is put elsewhere. */
 struct site_piece {
 	u64 offset; /* in the file */

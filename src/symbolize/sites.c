@@ -217,7 +217,9 @@ static int end_search(struct search *search, const struct spans *spans, int err)
 {
 	if (!err && search->sites->count) {
 		sites_settle(search->sites);
-		if (search->has_facts && !search->facts.is_go)
+		if (search->has_facts && search->facts.is_go)
+			site_note_go_returns(search->file, search->sites);
+		else if (search->has_facts)
 			site_settle_returns(search->file, spans, search->sites);
 	}
 	if (err)

@@ -62,7 +62,7 @@ struct site {
 	u8 price;		       /* enum site_price */
 	u8 at_return;		       /* enum site_return */
 	u8 arg_count;		       /* of args; USDT */
-	u64 returns[SITE_RETURNS_MAX]; /* RETURN_BY_INSTRUCTION: offsets in the file */
+	u64 returns[SITE_RETURNS_MAX]; /* RETURN_BY_INSTRUCTION, RETURN_GO: offsets in the file */
 	u8 return_count;
 	u8 is_nop5; /* the instruction there is the 5-byte nop of x86 */
 	u8 unused[6];

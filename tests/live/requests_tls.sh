@@ -51,7 +51,8 @@ record_before() {
 	measure 90
 	"$@"
 	asked
-	"$TOOLS/private_stack" requests_tls_both requests_tls_read requests_tls_end >"$work/stacks"
+	"$TOOLS/private_stack" requests_tls_both requests_tls_read requests_tls_end requests_go_read requests_go_read_end \
+		>"$work/stacks"
 	measured
 	served
 }
@@ -138,9 +139,11 @@ else
 fi
 if has go; then
 	GOFLAGS=-mod=mod GOPROXY=off GOCACHE=$work/gocache go build -o "$work/server_go" "$sources/server.go"
+	of_library go $CONNECTIONS serve "$work/server_go"
+	GOFLAGS=-mod=mod GOPROXY=off GOCACHE=$work/gocache go build -ldflags=-s -o "$work/server_go" "$sources/server.go"
 	session=$work/tls.dwell
 	record_before serve "$work/server_go"
-	without_names go
+	without_names "go, without symbols"
 else
 	skip "go: counts of its client" "no Go"
 fi

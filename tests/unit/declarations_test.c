@@ -102,6 +102,9 @@ static void deferred_probes_have_one_owner(void **state)
 				continue;
 			assert_non_null(signal->deferred);
 			assert_true(probe->cookie < DEFERRED_FUNCTIONS_MAX);
+			/* A return probe crashes a Go program. */
+			assert_true(!probe->is_go || probe->kind == PROBE_UPROBE);
+			assert_true(!probe->at_returns || probe->kind == PROBE_UPROBE);
 		}
 	}
 	assert_int_equal(owners, 2); /* PLAN_DEFERRED_MAX */

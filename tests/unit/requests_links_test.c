@@ -284,6 +284,20 @@ static void what_a_loop_sends_needs_both_witnesses(void **state)
 	assert_int_equal(calls[REQUEST_GRADE_FORWARD], 0);
 }
 
+/* Its first calls, from before it had two requests open at once, are a loop's, too. */
+static void what_is_a_loop_later_was_one_before(void **state)
+{
+	(void)state;
+	for (u64 turn = 1; turn <= 30; turn++) {
+		ask(turn);
+		add(call(2 * turn, turn, turn, turn > 20 ? REQUEST_IS_LOOP : 0));
+		add(call(2 * turn + 1, turn, 0, turn > 20 ? REQUEST_IS_LOOP : 0));
+	}
+	write_all();
+	assert_int_equal(calls[REQUEST_GRADE_CONFIRMED], 30);
+	assert_int_equal(calls[REQUEST_GRADE_FORWARD], 0);
+}
+
 static void witness_after_the_end_counts(void **state)
 {
 	struct rec_requests late;
@@ -520,6 +534,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_witness_is_believed_where_both_agree_always,
 						start, end),
 		cmocka_unit_test_setup_teardown(what_a_loop_sends_needs_both_witnesses, start, end),
+		cmocka_unit_test_setup_teardown(what_is_a_loop_later_was_one_before, start, end),
 		cmocka_unit_test_setup_teardown(witness_after_the_end_counts, start, end),
 		cmocka_unit_test_setup_teardown(call_before_a_confirmed_one_is_confirmed, start,
 						end),
