@@ -9,8 +9,10 @@ counts the switches that it missed. In a session with such, 2 % of the requests 
 holder is not named of all, either.
 
 A hypervisor takes CPUs away. The kernel's clock of what a thread ran leaves that out, so that the server takes it for a wait, or for
-nothing; for dwell the thread has the CPU. Requests of which this alone is off are not judged, if all that they have too much
-on the CPU is no more than what the hypervisor took in the whole recording, by the kernel's count."""
+nothing; for dwell the thread has the CPU. The kernel's clock of what a thread waited for a CPU begins when that CPU puts it into
+its queue, which a CPU that was taken away does when it is back; for dwell it begins when the thread is woken. Requests of which this
+alone is off are not judged, if all that they have too much on the CPU, and waiting for one, is no more than what the hypervisor
+took in the whole recording, by the kernel's count."""
 import collections
 import json
 import re
@@ -32,6 +34,7 @@ LONGEST = {"/sleep": ("sleep", "do_sleep"), "/lock": ("lock", "do_lock"), "/file
 FUNCTIONS = {function for _, function in LONGEST.values()}
 SPANS = ["window", "cpu", "runq"]
 WAITS = ["sleep", "lock", "disk", "net", "signalled"]
+TAKEN = ["cpu", "runq"]
 OTHERS = ["throttled", "ipc", "memory", "poll", "pool_queue", "other", "loop_busy", "handed_over", "unattributed"]
 PAUSE_MS = 30  # pg_sleep()
 
@@ -146,11 +149,12 @@ def compare_parts():
 
 
 def stolen_from(wrong):
-    """How much of its time on the CPU the hypervisor had, if that explains all that is wrong with a request; else 0. wrong: by part."""
-    stolen = max(wrong["cpu"].off, 0) if "cpu" in wrong else 0
-    others = [part for name, part in wrong.items() if name != "cpu"]
-    explained = all(part.off < 0 and name in WAITS for name, part in wrong.items() if name != "cpu")
-    return stolen if explained and -sum(part.off for part in others) <= stolen + OFF_NS else 0
+    """How much of its time on the CPU, or in the queue, the hypervisor had, if that explains all that is wrong with a request; else 0.
+    wrong: by part."""
+    taken = [part.off for name, part in wrong.items() if name in TAKEN]
+    missing = [-part.off for name, part in wrong.items() if name in WAITS]
+    explained = len(taken) + len(missing) == len(wrong) and min(taken + missing) >= 0 and sum(missing) <= sum(taken) + OFF_NS
+    return sum(taken) if explained else 0
 
 
 def find_stolen(wrong):
