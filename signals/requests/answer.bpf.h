@@ -42,17 +42,18 @@ static __noinline int published_answer(struct turn_sock *entry, const struct led
 	return 0;
 }
 
-static __always_inline void note_answer(struct turn_sock *entry, u64 bytes, u64 now)
+/* Another thread can be reading the next request at this moment. False: it is. */
+static __always_inline bool note_answer(struct turn_sock *entry, u64 turn, u64 bytes, u64 now)
 {
+	if (!is_turn(entry, turn))
+		return false;
 	entry->sent += bytes;
 	entry->flags |= REQUEST_IS_ANSWERED;
 	ledger_store_release(&entry->end_ns, now);
+	return true;
 }
 
-/*
- * Who has read the request can be reading the next one at this moment: it has to find that this
- * one is answered, and not by itself.
- */
+/* Not by the thread that has read the request: that must find it answered, before all else. */
 static __always_inline bool note_answer_of_other(struct turn_sock *entry, u64 turn, u64 bytes,
 						 u64 now)
 {
@@ -60,15 +61,14 @@ static __always_inline bool note_answer_of_other(struct turn_sock *entry, u64 tu
 		return false;
 	entry->flags |= REQUEST_IS_HANDED_OVER;
 	entry->flags &= ~(u32)REQUEST_IS_FOLLOWED;
-	note_answer(entry, bytes, now);
-	return true;
+	return note_answer(entry, turn, bytes, now);
 }
 
 /* The thread that has read the request answers it. */
 static __always_inline void answer_by_reader(struct turn_sock *entry, struct ledger_task *account,
-					     u64 address, u64 bytes, u64 now)
+					     const struct answered_turn *of, u64 bytes, u64 now)
 {
-	context_answer(account, entry, address, now);
+	context_answer(account, entry, of->address, now);
 	if (entry->pool_tid) { /* a thread of the pool has begun to answer it */
 		entry->is_lost = 1;
 		entry->flags &= ~(u32)REQUEST_IS_FOLLOWED;
@@ -76,10 +76,10 @@ static __always_inline void answer_by_reader(struct turn_sock *entry, struct led
 		entry->poll_ns = account->poll_ns - entry->poll_from;
 	if (account->request.is_loop)
 		entry->flags |= REQUEST_IS_LOOP;
-	note_answer(entry, bytes, now);
+	note_answer(entry, of->ref.turn, bytes, now);
 }
 
-/* of: the turn, as it was before it was known not to be over. */
+/* of: the turn as it was when this hook began. */
 static __always_inline void answer(struct turn_sock *entry, struct ledger_task *account,
 				   const struct answered_turn *of, u64 bytes, u64 there)
 {
@@ -94,8 +94,7 @@ static __always_inline void answer(struct turn_sock *entry, struct ledger_task *
 		return;
 	}
 	if (is_other && !note_answer_of_other(entry, of->ref.turn, bytes, now)) {
-		forget_reply(account);
-		note_send(account);
+		pass_late(account, now);
 		return;
 	}
 	if (is_first && entry->tls == TLS_SEEN_PLAIN)
@@ -107,7 +106,7 @@ static __always_inline void answer(struct turn_sock *entry, struct ledger_task *
 	witness_answer(account, of);
 	note_send(account);
 	if (!is_other) {
-		answer_by_reader(entry, account, of->address, bytes, now);
+		answer_by_reader(entry, account, of, bytes, now);
 		return;
 	}
 	if (entry->is_measured)

@@ -112,6 +112,18 @@ static __always_inline void mark_anew(struct ledger_task *account, u64 now, bool
 	watch->lent_ns = watch->lent_wait_ns = 0;
 }
 
+/* What it has sent is of a turn that is over, and has had its record. */
+static __noinline int pass_late(struct ledger_task *account, u64 now)
+{
+	if (!account)
+		return 0;
+	forget_reply(account);
+	note_send(account);
+	mark_anew(account, now, false);
+	account->request.lent_sock = 0;
+	return 0;
+}
+
 /* What the thread did for it is known, or the turn's time stays a remainder. */
 __noinline int answer_for_reader(u64 address, u64 turn, u64 now)
 {
@@ -124,7 +136,7 @@ __noinline int answer_for_reader(u64 address, u64 turn, u64 now)
 	if (!entry || !account)
 		return 0;
 	watch = &account->request;
-	if (entry->turn != turn) { /* the one that read it has read another one meanwhile */
+	if (!is_turn(entry, turn)) { /* the one that read it has read another one meanwhile */
 		mark_anew(account, now, false);
 		return 0;
 	}
@@ -145,6 +157,10 @@ __noinline int answer_for_reader(u64 address, u64 turn, u64 now)
 		is_followed = waits_in(entry->own) == waits;
 	}
 	mark_anew(account, now, is_followed);
+	if (!is_turn(entry, turn)) { /* and what was added is in that one's account */
+		entry->is_lost = 1;
+		return 0;
+	}
 	entry->pool_tid = account->tid;
 	entry->is_lost |= !is_followed;
 	entry->flags |= REQUEST_IS_HANDED_OVER | REQUEST_IS_FOLLOWED;

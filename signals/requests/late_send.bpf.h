@@ -3,7 +3,8 @@
  * A send whose hook comes late: it is behind the send, so a client can have the answer and ask
  * again, and another thread can read that, before the one that sent comes to the hook, or while it
  * is there. TCP numbers each byte when it is written: what was written since a turn began answers
- * it, whether the hook has been there or not, and what was written before does not.
+ * it, whether the hook has been there or not, and what was written before does not. Where several
+ * threads send on one connection at once, a hook can take the bytes of another one for its own.
  */
 #ifndef DWELL_REQUESTS_LATE_SEND_BPF_H
 #define DWELL_REQUESTS_LATE_SEND_BPF_H
@@ -72,13 +73,17 @@ __noinline int note_answered(u64 address, u32 bytes, u64 now)
 	return 0;
 }
 
+#define ANSWER_JUDGED_MAX (1U << 30) /* bytes: the numbers are of 32 bits */
+
 /* What was sent is of a turn that is over. Who has read the one under way has told before that. */
 static __always_inline bool is_late(const struct turn_sock *entry,
 				    const struct ledger_task *account, u64 address, u64 bytes)
 {
-	if (account->tid == entry->tid || !(u32)entry->turn || !has_numbers(entry))
+	if (account->tid == entry->tid || !(u32)entry->turn || !has_numbers(entry) ||
+	    entry->sent >= ANSWER_JUDGED_MAX)
 		return false;
-	return next_seq(entry, address) - (u32)bytes - entry->answer_seq >= 1U << 31;
+	return next_seq(entry, address) - (u32)bytes - entry->answer_seq >= 1U << 31 &&
+	       has_own_numbers((struct sock *)address);
 }
 
 #endif

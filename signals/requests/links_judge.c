@@ -117,7 +117,7 @@ static struct record record_of_loop(const struct caller *caller)
 /*
  * An event loop may send a call for no request, by a timer say, right after it has read one: in a
  * server of many requests, one in a thousand such calls looks like any other. So its calls need
- * both; those, too, that it made before it was seen to be a loop.
+ * both, and so do those of its process that are judged once a loop was seen there.
  */
 static bool is_believed_forward(const struct caller *caller, const struct call *call)
 {

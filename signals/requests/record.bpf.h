@@ -54,7 +54,8 @@ static __noinline int count_turn(const struct turn_sock *entry, struct request_r
 		count_in(entry, rate, REQUEST_SERIES_UNANSWERED, now - entry->began_ns);
 		return 0;
 	}
-	count_in(entry, rate, REQUEST_SERIES_LATENCY, entry->end_ns - entry->began_ns);
+	count_in(entry, rate, REQUEST_SERIES_LATENCY,
+		 entry->end_ns > entry->began_ns ? entry->end_ns - entry->began_ns : 0);
 	return 0;
 }
 

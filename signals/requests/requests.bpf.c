@@ -270,8 +270,7 @@ static __always_inline int sent(struct sock *sk, struct turn_sock *entry, u64 by
 	of.is_measured = entry->is_measured;
 	if (is_late(entry, account, of.address, bytes)) {
 		count_sent(entry, bytes);
-		forget_reply(account);
-		note_send(account);
+		pass_late(account, bpf_ktime_get_ns());
 		return 0;
 	}
 	if (of.begin_ns) {

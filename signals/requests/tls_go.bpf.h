@@ -33,7 +33,8 @@ struct go_key {
 
 struct go_call {
 	u64 connection; /* address of the *tls.Conn */
-	u64 to;		/* where it puts what it reads */
+	u64 to;		/* where it puts what it reads ... */
+	u64 stack_end;	/* ... on its stack, which may be moved, and ended there; 0: elsewhere */
 	u64 sock;	/* on which was received meanwhile; 0: on none */
 	u64 turn;	/* of that, if it serves */
 	u64 function;	/* enum tls_function */

@@ -14,6 +14,21 @@ static __always_inline struct go_key go_key_of(const struct cpu_regs *ctx, u32 t
 	return (struct go_key){.routine = ctx->GO_ROUTINE, .tgid = tgid};
 }
 
+/* What a goroutine's structure begins with. */
+struct go_stack {
+	u64 begin, end;
+};
+
+/* 0: this address is not on its stack. */
+static __always_inline u64 go_stack_end(u64 routine, u64 address)
+{
+	struct go_stack stack;
+
+	if (bpf_probe_read_user(&stack, sizeof(stack), (const void *)routine))
+		return 0;
+	return !address || (address >= stack.begin && address < stack.end) ? stack.end : 0;
+}
+
 static __always_inline void go_begin(const struct cpu_regs *ctx, u32 function)
 {
 	struct request_common *common = request_common();
@@ -33,6 +48,8 @@ static __always_inline void go_begin(const struct cpu_regs *ctx, u32 function)
 		return;
 	call.connection = GO_ARG1(ctx);
 	call.to = function == TLS_BY_GO_READ ? GO_ARG2(ctx) : 0;
+	if (call.to)
+		call.stack_end = go_stack_end(key.routine, call.to);
 	call.function = function;
 	bpf_map_update_elem(&request_go_calls, &key, &call, BPF_ANY);
 }
@@ -68,6 +85,8 @@ static __always_inline void go_end(const struct cpu_regs *ctx, u32 function)
 	entry = go_turn(&call, account->tgid);
 	if (!entry || !entry->begin_ns)
 		return;
+	if (call.stack_end)
+		call.to += go_stack_end(key.routine, 0) - call.stack_end;
 	if (function == TLS_BY_GO_READ && length > 0) {
 		account->request.tls.ssl = call.connection;
 		account->request.tls.to = call.to;

@@ -245,6 +245,7 @@ static __noinline int tls_begin_turn(struct turn_sock *entry, struct ledger_task
 	if (!entry || !account)
 		return 0;
 	context_leave(account, now);
+	ledger_store_first(&entry->answer_seq, next_seq(entry, address));
 	end_turn(entry, address, REQUEST_END_NEXT, now);
 	if (!entry->begin_ns)
 		begin_turn(entry, account, address, 0, now);

@@ -175,6 +175,7 @@ static void keep_file(struct deferred_probes *deferred, const struct deferred_fi
 	if (kept->fd < 0)
 		return;
 	deferred->file_count++;
+	deferred->program_count += kept->library < 0;
 	utf8_escape(shown, sizeof(shown), path); /* whoever made the file has named it */
 	log_verbose("%s: %zu probe sites in %s", signal_rows[deferred->signal].name,
 		    file->site_count, shown);
@@ -190,10 +191,10 @@ static void keep_file(struct deferred_probes *deferred, const struct deferred_fi
 static void refuse_file(struct deferred_probes *deferred)
 {
 	if (!deferred->files_refused++)
-		log_info("%s: %d files with %s have probes, which is the limit: calls in more of "
-			 "them are not measured",
-			 signal_rows[deferred->signal].name, DEFERRED_FILES_MAX,
-			 deferred->kind->main_function);
+		log_info("%s: %zu files have probes, %zu of them executables, which is the limit: "
+			 "%s in more of them are not measured",
+			 signal_rows[deferred->signal].name, deferred->file_count,
+			 deferred->program_count, deferred->kind->functions);
 }
 
 /* --- as they come --- */
@@ -213,13 +214,13 @@ static void on_file(void *context, u32 pid, int fd)
 	file.library = find_library(deferred, path);
 	if (file.library < 0 && !is_executable_of(pid, fd))
 		return;
-	if (deferred->file_count == DEFERRED_FILES_MAX) {
-		if (file.library >= 0) /* others have such functions rarely */
-			refuse_file(deferred);
-		return;
-	}
 	deferred_find_sites(deferred, &file, fd);
-	if (file.site_count)
+	if (!file.site_count)
+		return;
+	if (deferred->file_count == DEFERRED_FILES_MAX ||
+	    (file.library < 0 && deferred->program_count == DEFERRED_PROGRAMS_MAX))
+		refuse_file(deferred);
+	else
 		keep_file(deferred, &file, fd, path);
 }
 
@@ -358,8 +359,9 @@ bool deferred_watch(struct deferred_probes *deferred, struct throttle_step *ret_
 		return false;
 	for (int i = 0; i < DEFERRED_FUNCTIONS_MAX; i++) {
 		sum += calls[i] - deferred->calls[i];
-		cost_ns += (double)(calls[i] - deferred->calls[i]) *
-			   (double)(deferred->price_ns[i] + deferred->return_ns);
+		cost_ns +=
+			(double)(calls[i] - deferred->calls[i]) *
+			(double)(deferred->price_ns[i] + deferred->end_ns[i] + deferred->return_ns);
 	}
 	memcpy(deferred->calls, calls, sizeof(calls));
 	deferred->looked_ns = now_ns;

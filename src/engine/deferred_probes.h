@@ -18,7 +18,8 @@
 #include "plan.h"
 
 #define DEFERRED_PARTS_MAX     12  /* programs */
-#define DEFERRED_FILES_MAX     16  /* that have the functions */
+#define DEFERRED_FILES_MAX     16  /* that have the functions ... */
+#define DEFERRED_PROGRAMS_MAX  12  /* ... of which executables: libraries may come later */
 #define DEFERRED_PROCESSES_MAX 256 /* at a time */
 #define DEFERRED_LINKS_MAX     512 /* descriptors, of which a process most often may have 1,024 */
 
@@ -44,7 +45,7 @@ struct deferred_probes {
 	const struct probe_list *probes;
 	struct mappings_listener listener;
 	struct deferred_file files[DEFERRED_FILES_MAX];
-	size_t file_count;
+	size_t file_count, program_count; /* those of executables are in both */
 	u32 pids[DEFERRED_PROCESSES_MAX]; /* that live */
 	size_t pid_count;
 	u64 link_count;	   /* descriptors that were taken; those of the dead are given back */
@@ -60,7 +61,8 @@ struct deferred_probes {
 	bool is_resting;   /* their signal is switched off */
 	bool is_told;	   /* what they cost */
 	double limit;	   /* most of one CPU's time */
-	u64 price_ns[DEFERRED_FUNCTIONS_MAX]; /* of one call, as its dearest place has it */
+	u64 price_ns[DEFERRED_FUNCTIONS_MAX]; /* of one call, as its dearest place has it ... */
+	u64 end_ns[DEFERRED_FUNCTIONS_MAX];   /* ... and of its end, where that has its own probe */
 	u64 return_ns;			      /* and of its return, where that has a probe */
 	u64 calls[DEFERRED_FUNCTIONS_MAX];    /* when last looked */
 	u64 looked_ns;

@@ -13,11 +13,13 @@
 static void note_price(struct deferred_probes *deferred, const struct probe *spec,
 		       const struct site *site)
 {
-	u32 first = spec->at_returns ? PRICE_STEPPED : site->price;
-	u64 price = site_trap_ns(first) + deferred->kind->program_ns;
+	u64 price = site_trap_ns(site->price) + deferred->kind->program_ns;
 
 	if (spec->kind == PROBE_URETPROBE)
 		deferred->return_ns = SITE_RETURN_TRAP_NS;
+	else if (spec->at_returns)
+		deferred->end_ns[spec->cookie] =
+			site_trap_ns(PRICE_STEPPED) + deferred->kind->program_ns;
 	else if (spec->cookie < DEFERRED_FUNCTIONS_MAX && price > deferred->price_ns[spec->cookie])
 		deferred->price_ns[spec->cookie] = price;
 }
