@@ -518,7 +518,7 @@ check-long:
 	BUILD=build PREEMPT_SECONDS=60 tests/run tests/live/preempt.sh
 	BUILD=build REPLACED_PAUSE=1 tests/run tests/live/replaced.sh
 	BUILD=build FAIL_SAMPLE=0 tests/run tests/live/fail_nth.sh
-	BUILD=build LONG=1 tests/run tests/live/requests_links.sh
+	BUILD=build LONG=1 tests/run tests/live/requests_links.sh tests/live/losses.sh
 	BUILD=build DWARF_MB=1024 tests/run tests/live/late_names.sh
 	BUILD=build TOP_COST_ROUNDS=5 tests/run tests/live/top_cost.sh
 	$(MAKE) check-vm VM_MORE=tests/vm/long:/long

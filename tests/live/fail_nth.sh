@@ -3,7 +3,7 @@
 #
 # One call fails, each time another one: dwell reports it and leaves nothing behind. tests/fail_nth/run.py has the
 # rules. FAIL_SAMPLE says how many cases are taken of commands that measure, and of those that read a session (default
-# 120, in about 100 s; 0: all, in 20 minutes or more).
+# 80, in about 70 s; 0: all, in 20 minutes or more).
 
 set -u
 . tests/lib.sh
@@ -12,7 +12,7 @@ need_root
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 status=0
-run() { python3 tests/fail_nth/run.py "${BUILD:-build}" --sample "${FAIL_SAMPLE:-120}" "$@" || status=1; }
+run() { python3 tests/fail_nth/run.py "${BUILD:-build}" --sample "${FAIL_SAMPLE:-80}" "$@" || status=1; }
 
 run
 # Commands that read a session, on one of many signals, beside a program whose calls fail.

@@ -132,6 +132,7 @@ ALL_MODES="paced mid full"
 modes_of() {
 	case $1 in
 	"nginx, keep-alive" | "java, a pool") echo "${LONG:+mid }paced full" ;;
+	"python, a thread"* | "python, asyncio" | "node, timers") echo "${LONG:+$ALL_MODES}" ;;
 	*) [ -n "${LONG:-}" ] && echo "$ALL_MODES" || echo paced ;;
 	esac
 }
