@@ -24,10 +24,14 @@ static __always_inline bool is_turn(const struct turn_sock *entry, u64 turn)
 	return ledger_word(&entry->turn) == turn;
 }
 
-/* Two threads may send at once, and a third one make a record. */
+/*
+ * Two threads may send at once, and a third one make a record. Of 0, as before 6.3, clang would
+ * make an operation that 5.10 does not have.
+ */
 static __always_inline void count_sent(struct turn_sock *entry, u64 bytes)
 {
-	__sync_fetch_and_add(&entry->out.in_turns, bytes);
+	if (bytes)
+		__sync_fetch_and_add(&entry->out.in_turns, bytes);
 }
 
 static __always_inline bool has_numbers(const struct turn_sock *entry)
