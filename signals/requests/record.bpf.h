@@ -111,7 +111,7 @@ static __always_inline void fill_closed(struct rec_requests *rec, const struct t
 	rec->in.unread = unread_bytes(sk);
 }
 
-/* Both ways, since the record before. A Unix socket's are those that were seen. */
+/* Both ways, since the record before. Of a Unix socket, and one that has gone, what was seen. */
 static __always_inline void fill_bytes(struct rec_requests *rec, struct turn_sock *entry,
 				       struct sock *sk, u32 end)
 {
@@ -121,7 +121,7 @@ static __always_inline void fill_bytes(struct rec_requests *rec, struct turn_soc
 	take_moved(&rec->out, &entry->out);
 	in = seen_in = entry->reported_in + seen_bytes(&rec->in);
 	out = seen_out = entry->reported_out + seen_bytes(&rec->out);
-	if (entry->family != FAMILY_UNIX) {
+	if (entry->family != FAMILY_UNIX && !entry->is_gone) {
 		if (end == REQUEST_END_NEXT || end == REQUEST_END_RECORDING)
 			fill_open(entry, sk, &in, &out);
 		else

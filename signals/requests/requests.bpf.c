@@ -36,6 +36,24 @@ static __always_inline void renew_unix(struct turn_sock *entry, struct sock *sk)
 	entry->socket = socket;
 }
 
+static __always_inline bool is_another(const struct turn_sock *entry, u16 port, u16 peer_port)
+{
+	return port != entry->port || peer_port != __builtin_bswap16(entry->client_port);
+}
+
+/* It was closed while the signal was off. */
+__noinline int forget_gone(u64 address)
+{
+	struct turn_sock *entry = bpf_map_lookup_elem(&request_tcp, &address);
+
+	if (!entry)
+		return 0;
+	entry->is_gone = 1;
+	end_sock(address, REQUEST_END_CLOSED);
+	bpf_map_delete_elem(&request_tcp, &address);
+	return 0;
+}
+
 /* PASSED_ALL: neither a server's, nor one on which a server makes calls, as most messages of a host
  * are. */
 static __always_inline u32 passed_of(struct sock *sk, u32 family)
@@ -52,6 +70,11 @@ static __always_inline struct turn_sock *tracked_sock(struct sock *sk, u32 famil
 	if (kind != PASSED_NOT)
 		return NULL;
 	entry = sock_of(sk, family, received, sent);
+	if (entry && family != FAMILY_UNIX &&
+	    is_another(entry, sk->__sk_common.skc_num, sk->__sk_common.skc_dport)) {
+		forget_gone(entry->address);
+		entry = sock_of(sk, family, received, sent);
+	}
 	if (entry && family == FAMILY_UNIX)
 		renew_unix(entry, sk);
 	return entry && !entry->is_untracked ? entry : NULL;

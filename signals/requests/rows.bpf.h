@@ -52,8 +52,8 @@ static __always_inline bool is_off(void)
 static __always_inline bool has_gone(const struct turn_sock *entry, struct sock *sk)
 {
 	return BPF_CORE_READ(sk, __sk_common.skc_state) == TCP_CLOSE ||
-	       BPF_CORE_READ(sk, __sk_common.skc_num) != entry->port ||
-	       BPF_CORE_READ(sk, __sk_common.skc_dport) != __builtin_bswap16(entry->client_port);
+	       is_another(entry, BPF_CORE_READ(sk, __sk_common.skc_num),
+			  BPF_CORE_READ(sk, __sk_common.skc_dport));
 }
 
 static __noinline int give_up_turn(struct turn_sock *entry)
@@ -82,8 +82,7 @@ int requests_tcp_rows(struct bpf_iter__bpf_map_elem *ctx)
 		give_up_turn(entry);
 		if (!has_gone(entry, (struct sock *)address))
 			return 0;
-		end_sock(address, REQUEST_END_CLOSED);
-		bpf_map_delete_elem(&request_tcp, &address);
+		forget_gone(address);
 	} else if (is_last()) {
 		end_sock(address, REQUEST_END_RECORDING);
 	}

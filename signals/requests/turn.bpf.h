@@ -57,7 +57,8 @@ struct turn_sock {
 	u8 tls;				   /* enum tls_seen: what a TLS library made of it */
 	u8 is_plain;			   /* request[] is what was in TLS records */
 	u8 h2_tries;			   /* it was looked at so often whether it speaks HTTP/2 */
-	u8 unused[2];
+	u8 is_gone; /* another socket is at its address: its counters cannot be read */
+	u8 unused;
 
 	u64 tls_ssl; /* the connection, as the TLS library has it; of which there was data; 0: none
 		      */
